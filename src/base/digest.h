@@ -1,5 +1,8 @@
 #pragma once
 
+// Digests tell versions of one file apart and recognise baton's own writes. They are no defence
+// against constructed collisions: somebody who could make one may write the file anyway.
+
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -9,8 +12,7 @@
 
 namespace baton {
 
-/// 128 bits that stand for the bytes of a file. It tells versions of one file apart; it is no
-/// defence against somebody who constructs collisions (who could as well have left the file alone).
+/// A 128-bit digest (XXH3) of the bytes of a file.
 struct Digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

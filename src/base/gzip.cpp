@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#define ZLIB_CONST  // what is read is not written to
+#define ZLIB_CONST  // zlib reads its input only
 #include <zlib.h>
 
 namespace baton {
@@ -20,7 +20,7 @@ z_stream stream_of(std::string_view bytes) {
   return stream;
 }
 
-/// Runs one of zlib's two engines until it is done or wants more than there is.
+/// Runs one of zlib's two engines until it is done or needs more input.
 template <class Step>
 Result<std::string> pump(z_stream& stream, std::size_t max_bytes, Step step) {
   std::string out;
@@ -30,7 +30,7 @@ Result<std::string> pump(z_stream& stream, std::size_t max_bytes, Step step) {
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());
     stream.avail_out = static_cast<uInt>(piece.size());
     state = step(&stream, Z_FINISH);
-    // Z_BUF_ERROR with a full piece only says that there is more to come.
+    // Z_BUF_ERROR with a full output buffer only means that there is more output.
     if (state == Z_BUF_ERROR && stream.avail_out == 0)
       state = Z_OK;
     out.append(piece.data(), piece.size() - stream.avail_out);
@@ -68,7 +68,7 @@ Result<std::string> gunzip(std::string_view bytes, std::size_t max_bytes) {
   const bool more = stream.avail_in != 0;
   inflateEnd(&stream);
   if (out && more)
-    return fail(Errc::parse, "there is something behind the end of the gzip file");
+    return fail(Errc::parse, "there is more data after the end of the gzip file");
   return out;
 }
 

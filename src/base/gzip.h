@@ -1,5 +1,7 @@
 #pragma once
 
+// Packs and unpacks gzip files in memory, for backups.
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -8,11 +10,12 @@
 
 namespace baton {
 
-/// The bytes as a gzip file, the same each time (no name, no time). Errc::too_large beyond 1 GiB.
+/// The bytes as a gzip file, always the same for the same bytes (no name, no time). Errc::too_large
+/// beyond 1 GiB.
 Result<std::string> gzip(std::string_view bytes);
 
-/// What a gzip file holds. Errc::parse: it is none, is cut off, goes on behind its end, or its
-/// checksum is wrong; too_large: more than `max_bytes` would come out.
+/// The content of a gzip file. Errc::parse: it is no gzip file, is cut off, has data after its end,
+/// or has a wrong checksum. Errc::too_large: the content is larger than `max_bytes`.
 Result<std::string> gunzip(std::string_view bytes, std::size_t max_bytes);
 
 }  // namespace baton

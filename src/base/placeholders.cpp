@@ -13,7 +13,7 @@ constexpr const char* kNotClosed = " (no closing brace)";
 /// The next placeholder at or behind `at`.
 struct Hole {
   std::size_t open = std::string_view::npos;
-  std::size_t close = std::string_view::npos;  ///< npos: nothing more, or it is not closed
+  std::size_t close = std::string_view::npos;  ///< npos: no placeholder, or it has no `}`
   bool literal = false;                        ///< `$${`: `open` is the first of the dollars
   std::string_view name;
 };
@@ -35,7 +35,7 @@ Hole next_hole(std::string_view text, std::size_t at) {
   return hole;
 }
 
-/// What stands in the place of the name where a `}` is missing.
+/// What to show as the name when the `}` is missing.
 std::string_view unclosed(std::string_view text, const Hole& hole) {
   return hole.open == std::string_view::npos ? std::string_view() : text.substr(hole.open + 2);
 }

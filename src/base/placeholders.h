@@ -1,5 +1,7 @@
 #pragma once
 
+// `${name}` in commands, prompts and paths of the configuration.
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,12 +11,11 @@
 
 namespace baton {
 
-/// Replaces each `${name}` by its value; `$${` gives a literal `${`. Errc::config for a name that
-/// `values` has not, and for a `${` without its `}`.
+/// Replaces each `${name}` by its value; `$${` gives a literal `${`. Errc::config for an unknown
+/// name and for a `${` without `}`.
 Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values);
 
-/// The names that stand in `${...}`, in order. A `${` without its `}` gives one that nobody can
-/// know.
+/// The names in `${...}`, in order. A `${` without `}` gives a name that cannot exist.
 std::vector<std::string> placeholders_in(std::string_view text);
 
 }  // namespace baton

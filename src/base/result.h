@@ -1,5 +1,8 @@
 #pragma once
 
+// Errors as values: every function that can fail because of the outside world returns a `Result`.
+// Exceptions stay inside the sources that wrap a library which throws.
+
 #include <string>
 #include <utility>
 
@@ -7,27 +10,27 @@
 
 namespace baton {
 
-/// What a caller can tell errors apart by. Add one only when somebody branches on it.
+/// The kinds of errors. Add one only when code must distinguish it.
 enum class Errc {
-  parse,        ///< not JSON, YAML, UTF-8 ... at all
-  schema,       ///< well-formed, but not what it has to be; also a bad schema
+  parse,        ///< not JSON, YAML, UTF-8 ...
+  schema,       ///< well-formed but not valid; also a bad schema
   not_found,    ///< no such file, flow, run, schema
   not_regular,  ///< a link, a FIFO, a device, a directory, or outside the root
   too_large,    ///< above a size, depth or step limit
-  changed,      ///< the file is no longer what the caller assumed; read again, decide again
-  busy,         ///< not at present: a lock is held, descriptors or memory have run out
-  locked,       ///< a command is at work on the root, and will have ended soon
-  away,         ///< the root is not there, so nobody knows what is in it
+  changed,      ///< the file is not as the caller assumed; read and decide again
+  busy,         ///< try again later: a lock is held, or descriptors or memory have run out
+  locked,       ///< a command works on the root and will end soon
+  away,         ///< the root does not exist now, so its content is unknown
   served,       ///< another process serves the root
   no_space,     ///< disk or inodes full, quota
   denied,       ///< not permitted
   usage,        ///< wrong arguments
   config,       ///< wrong configuration
-  io,           ///< anything else the system refuses
+  io,           ///< any other failure of the system
 };
 
-/// `message` is a clause for people: no capital, no full stop, names the value that is wrong.
-/// `where` is `path` or `path#/json/pointer`; empty when there is no place.
+/// `message` is a clause for people: no capital, no full stop; it names the wrong value. `where` is
+/// `path` or `path#/json/pointer`, or empty.
 struct Error {
   Errc code = Errc::io;
   std::string message;
@@ -36,7 +39,7 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-/// The result of everything that can fail by the state of the world. The caller must look.
+/// The result of everything that can fail because of the outside world. The caller must check it.
 template <class T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
  public:
@@ -47,7 +50,7 @@ inline tl::unexpected<Error> fail(Errc code, std::string message, std::string wh
   return tl::unexpected<Error>(Error{code, std::move(message), std::move(where)});
 }
 
-/// Passes the error of another result on, whatever its type was.
+/// Passes on the error of another result, whatever its type is.
 template <class T>
 tl::unexpected<Error> pass_on(Result<T>& result) {
   return tl::unexpected<Error>(std::move(result.error()));

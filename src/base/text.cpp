@@ -68,7 +68,7 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
 }
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
-  // Distances cost the product of the lengths: what is that long is no slip of the finger.
+  // The distance costs the product of both lengths, and a word that long is no typing mistake.
   constexpr std::size_t kLongest = 200;
   const std::size_t allowed = std::max<std::size_t>(2, word.size() / 3);
   std::size_t best = allowed + 1;
@@ -80,7 +80,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
       continue;
     const bool begun = !word.empty() && candidate.starts_with(word);
     const std::size_t distance = begun ? 0 : edit_distance(word, candidate);
-    // A distance of the whole length means that nothing was kept.
+    // A distance of the whole length means that the words have nothing in common.
     if (distance < best && distance < longer) {
       best = distance;
       found = &candidate;

@@ -20,7 +20,7 @@ void append_padded(std::string& out, std::int64_t value, std::size_t width) {
   out += digits;
 }
 
-/// Reads a text from left to right; one wrong character and everything after fails.
+/// Reads a text from left to right; after one wrong character everything fails.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -110,7 +110,7 @@ std::optional<Time> parse_time(std::string_view text) {
   reader.one_of(":");
   const int minute = reader.digits(2);
   reader.one_of(":");
-  // A leap second has no place in Unix time; nobody who writes state files means one.
+  // Unix time has no leap seconds, and nobody who writes state files means one.
   const int second = reader.digits(2);
   if (!reader.good() || !date.ok() || hour > 23 || minute > 59 || second > 59)
     return std::nullopt;
@@ -137,7 +137,7 @@ std::optional<Time> parse_time(std::string_view text) {
 
 std::optional<Millis> parse_duration(std::string_view text) {
   Millis total{0};
-  // Each unit once, from large to small: `1m1h` is more likely a slip than a wish.
+  // Each unit once, from large to small: `1m1h` is more likely a mistake.
   std::size_t next_unit = 0;
   if (text.empty())
     return std::nullopt;

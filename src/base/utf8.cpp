@@ -9,7 +9,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-/// The length that a first byte announces; 0 for bytes that start nothing.
+/// The length that a first byte announces; 0 for a byte that cannot be first.
 std::size_t announced(unsigned first) {
   if (first < 0x80)
     return 1;
@@ -22,7 +22,7 @@ std::size_t announced(unsigned first) {
   return first < 0xF5 ? 4 : 0;
 }
 
-/// The second byte carries the bounds: no overlong forms, no surrogates, nothing above U+10FFFF.
+/// The second byte excludes overlong forms, surrogates and everything above U+10FFFF.
 bool second_fits(unsigned first, unsigned second) {
   switch (first) {
     case 0xE0:

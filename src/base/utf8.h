@@ -1,5 +1,7 @@
 #pragma once
 
+// UTF-8, character by character, with all invalid forms refused.
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -7,7 +9,7 @@
 
 namespace baton {
 
-/// The bytes of the character at `at`, 1 to 4; 0 when there is no valid one (overlong forms,
+/// The length of the character at `at`, 1 to 4 bytes; 0 when it is not valid (overlong forms,
 /// surrogates and cut sequences are not).
 std::size_t utf8_length(std::string_view text, std::size_t at);
 
@@ -18,15 +20,15 @@ void utf8_append(std::string& out, char32_t code_point);
 /// The number of characters of valid UTF-8.
 std::size_t utf8_count(std::string_view text);
 
-/// True when valid UTF-8 might go on: the last bytes are the beginning of a character.
+/// Whether the text could become valid UTF-8 with more bytes: it ends in the middle of a character.
 bool utf8_cut(std::string_view text, std::size_t bad_at);
 
-/// C0, DEL, C1, and the characters that turn the direction of writing or break lines: what must not
-/// reach a terminal. `character` is one valid character.
+/// Whether a character must not reach a terminal: C0, DEL, C1, and characters that change the
+/// direction of writing or break lines. `character` is one valid character.
 bool is_control(std::string_view character);
 
-/// How many bytes at the beginning are ASCII without NUL; looks at eight a step, so it may stop
-/// early.
+/// The number of bytes at the beginning that are ASCII without NUL. Checks eight at a time, so it
+/// may stop early.
 std::size_t plain_ascii_prefix(std::string_view text);
 
 }  // namespace baton

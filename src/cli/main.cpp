@@ -40,32 +40,32 @@ constexpr std::array kCommands = {
     Command{"init", "write a commented baton.yaml and initial files", init_command},
     Command{"run", "serve a root: the daemon, in the foreground", run_command_line},
     Command{"validate", "check files, or everything below a root", validate_command},
-    Command{"status", "flows: declared, process, last activity, waiting for what", status_command},
-    Command{"explain", "why something was or was not started", explain_command},
-    Command{"events", "what happened", events_command},
-    Command{"agents", "runs of agents", agents_command},
-    Command{"logs", "what an agent wrote to stdout and stderr", logs_command},
-    Command{"prompt", "exactly what an agent was told", prompt_command},
-    Command{"create", "make a new loop, which waits for its start", create_command},
-    Command{"start", "begin a flow: write what it lives by", start_command},
-    Command{"pause", "no new starts; running agents may finish", pause_command},
-    Command{"resume", "go on", resume_command},
-    Command{"stop", "end the agents and start none", stop_command},
-    Command{"retry", "make ended attempts again", retry_command},
-    Command{"approve", "let a flow go on that waits for approval", approve_command},
-    Command{"reject", "refuse what a flow waits to have approved", reject_command},
-    Command{"revise", "ask for changes to what waits for approval", revise_command},
-    Command{"answer", "answer what a flow asks a person", answer_command},
-    Command{"skip", "leave out a step of a workflow", skip_command},
-    Command{"drain", "no new starts; the daemon ends after the last agent", drain_command},
+    Command{"status", "show all flows and what each one waits for", status_command},
+    Command{"explain", "say why something was or was not started", explain_command},
+    Command{"events", "list what happened, with reasons", events_command},
+    Command{"agents", "list the runs of agents", agents_command},
+    Command{"logs", "print what an agent wrote to stdout or stderr", logs_command},
+    Command{"prompt", "print the prompt that an agent got", prompt_command},
+    Command{"create", "create a new loop, which waits for its start", create_command},
+    Command{"start", "start a flow: write its first files", start_command},
+    Command{"pause", "start no new agents; running agents may finish", pause_command},
+    Command{"resume", "continue after a pause, stop, limit or failure", resume_command},
+    Command{"stop", "end the running agents and start no new ones", stop_command},
+    Command{"retry", "start ended attempts again", retry_command},
+    Command{"approve", "approve what a flow waits for", approve_command},
+    Command{"reject", "reject what a flow wants approved", reject_command},
+    Command{"revise", "ask for changes before you approve", revise_command},
+    Command{"answer", "answer a question of a flow", answer_command},
+    Command{"skip", "skip a step of a workflow", skip_command},
+    Command{"drain", "start no new agents; the daemon ends after the last one", drain_command},
     Command{"reload", "read the configuration again", reload_command},
-    Command{"wait", "wait until a flow is somewhere", wait_command},
+    Command{"wait", "wait until a flow reaches a status", wait_command},
     Command{"set", "change members of a state file: locked, checked, atomic", set_command},
     Command{"send", "append a message to a mailbox: locked, checked, atomic", send_command},
-    Command{"recover", "rebuild a lost or damaged state", recover_command},
-    Command{"forget", "drop what is known of a flow whose files are gone", forget_command},
-    Command{"prune", "drop old history and run directories", prune_command},
-    Command{"hook", "have git check what is committed", hook_command},
+    Command{"recover", "rebuild a lost or damaged state file", recover_command},
+    Command{"forget", "forget a flow whose files are gone", forget_command},
+    Command{"prune", "remove old history and run directories", prune_command},
+    Command{"hook", "check staged files before each git commit", hook_command},
     Command{"schema", "print a schema", schema_command},
     Command{"doctor", "check configuration, programs, limits, permissions", doctor_command},
     Command{"completions", "print completions for a shell", completions_command},
@@ -75,8 +75,10 @@ constexpr std::array kCommands = {
 void print_help() {
   std::string text =
       "baton watches the JSON state files of AI agents, checks every change, and starts the next\n"
-      "agent's process exactly once.\n\n"
-      "Usage: baton COMMAND [OPTIONS]; `baton COMMAND --help` is the reference of a command.\n\n"
+      "agent's process exactly once.\n"
+      "\n"
+      "Usage: baton COMMAND [OPTIONS]; `baton COMMAND --help` explains a command.\n"
+      "\n"
       "Commands:\n";
   constexpr std::size_t kWidth = 14;
   for (const Command& command : kCommands) {
@@ -85,12 +87,13 @@ void print_help() {
     text += "  " + name + std::string(command.summary) + "\n";
   }
   text +=
-      "\nExit codes:\n"
+      "\n"
+      "Exit codes:\n"
       "  0    fine\n"
-      "  1    the thing asked about failed\n"
+      "  1    the check or the flow failed\n"
       "  2    wrong usage, configuration or schema\n"
-      "  3    could not read, write, or reach what is needed\n"
-      "  75   another daemon serves this root, or one inside or around it (run)\n"
+      "  3    could not read, write or reach something that is needed\n"
+      "  75   another daemon serves this root, or a root inside or around it (run)\n"
       "  124  time-out (wait)\n"
       "  130  Ctrl-C\n";
   print(text);

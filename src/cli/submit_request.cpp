@@ -43,7 +43,7 @@ ExitCode tell(const Context& context, const Reply& reply) {
 ExitCode answered(const Context& context, const std::string& state, Result<std::string> id,
                   bool wait) {
   if (!id && id.error().code == Errc::denied)
-    id.error().message += "; who controls a daemon is its own user";
+    id.error().message += "; only the user of the daemon can control it";
   if (!id)
     return complain(id.error());
   if (!wait) {
@@ -61,12 +61,12 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
     return tell(context, *reply);
   if (!lives) {
     complain(whose(context) +
-             "the daemon has ended before it answered; the request stays recorded for the next");
+             "the daemon ended before it answered; the request stays recorded for the next daemon");
     return ExitCode::unreachable;
   }
   const auto daemon = daemon_status(state);
   complain(whose(context) + "the daemon has not answered within " + duration_text(kAnswerPatience) +
-           (daemon && daemon->disk_full ? ", for its disk is full" : "") +
+           (daemon && daemon->disk_full ? ", because its disk is full" : "") +
            "; the request stays recorded");
   return ExitCode::unreachable;
 }
@@ -117,7 +117,7 @@ std::string not_utf8(const Request& request) {
 
 ExitCode submit(const Context& context, const Request& request, bool wait) {
   if (const std::string bad = not_utf8(request); !bad.empty()) {
-    complain("this is not UTF-8: " + bad + "; nothing was asked for");
+    complain("the request has text that is not UTF-8: " + bad + "; nothing was requested");
     return ExitCode::usage;
   }
   const auto state = context.state_folder();
@@ -172,8 +172,8 @@ Result<void> add_max_steps(const std::string& given, Request& request) {
   const char* const end = given.data() + given.size();
   const auto read = std::from_chars(given.data(), end, count);
   if (read.ec != std::errc() || read.ptr != end || count < 1)
-    return fail(Errc::usage,
-                "--max-steps is a count from 1 on, not `" + printable(given, 40) + "`");
+    return fail(Errc::usage, "--max-steps must be a whole number of 1 or more, not `" +
+                                 printable(given, 40) + "`");
   request.arguments.set("max_steps", count);
   return {};
 }
@@ -188,9 +188,10 @@ Result<Json> settings(const std::vector<std::string>& words, bool texts) {
     if (!value && texts && !bad_utf8(word))
       value = Json(word.substr(equals + 1));
     if (!value)
-      return fail(Errc::usage, "`" + printable(word, 200) +
-                                   "`: the value is no JSON: " + value.error().message +
-                                   "; a text needs its quotes, and the shell a second pair");
+      return fail(Errc::usage,
+                  "`" + printable(word, 200) +
+                      "`: the value is not JSON: " + value.error().message +
+                      "; a string needs double quotes, and the shell a second pair of quotes");
     all.set(word.substr(0, equals), *value);
   }
   return all;

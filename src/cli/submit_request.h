@@ -28,12 +28,11 @@ ExitCode submit(const Context& context, const Request& request, bool wait);
 /// others otherwise, until they hear of it too.
 ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait);
 
-/// `--max-steps N` of a loop as an argument of the request; nothing where it was not given.
-/// Errc::usage.
+/// Adds `--max-steps N` of a loop to the request; does nothing when it was not given. Errc::usage.
 Result<void> add_max_steps(const std::string& given, Request& request);
 
-/// What `--set` gives: `NAME=JSON` or `/POINTER=JSON`, as the dialect has it, as members of one
-/// object. With `texts` a value that is no JSON is a text. Errc::usage.
+/// Reads `--set` options, `NAME=JSON` or `/POINTER=JSON` as the dialect has it, into one object.
+/// With `texts`, a value that is not JSON becomes a string. Errc::usage.
 Result<Json> settings(const std::vector<std::string>& words, bool texts);
 
 }  // namespace baton

@@ -8,7 +8,6 @@
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "config/config_fields.h"
-#include "config/config_rules.h"
 
 namespace baton {
 namespace {
@@ -16,12 +15,13 @@ namespace {
 constexpr Millis kLongestNotify{3'600'000};
 constexpr std::string_view kSchema = "schemas/config.schema.json";
 
-/// A name that can be set in an environment and is not baton's own to give.
+/// What is wrong with the name of an environment variable that the configuration sets; "" when
+/// nothing.
 std::string env_name_fault(std::string_view name) {
   if (name.empty() || name.find('=') != std::string_view::npos)
-    return "is no name of a variable";
+    return "is not the name of a variable";
   if (name.substr(0, 6) == "BATON_")
-    return "is given by baton itself";
+    return "is set by baton itself";
   return {};
 }
 
@@ -35,7 +35,7 @@ AgentConfig read_agent(const Fields& fields) {
   AgentConfig agent;
   agent.command = fields.texts("command");
   if (agent.command.empty() || agent.command.front().empty())
-    fields.error("command", "a command names a program", "command");
+    fields.error("command", "a command must begin with a program", "command");
   take(agent.prompt, fields.text("prompt"));
   take(agent.cwd, fields.text("cwd"));
   const Fields before = fields.child("before");
@@ -114,7 +114,7 @@ std::shared_ptr<const Schema> schema_of(std::string_view name, Findings& finding
   return nullptr;
 }
 
-/// Options of a dialect that has a schema for them (`schemas/<dialect>/options.schema.json`).
+/// Checks the options of a dialect against `schemas/<dialect>/options.schema.json`.
 void check_options(const Fields& dialect, const Json& options, const std::string& name,
                    Findings& findings) {
   auto schema = schema_of("schemas/" + name + "/options.schema.json", findings);
@@ -124,19 +124,20 @@ void check_options(const Fields& dialect, const Json& options, const std::string
   if (!document)
     return;
   for (const Finding& fault : schema->check(**document)) {
-    // The options are a copy, with the same pointers.
+    // The options are a copy with the same pointers.
     Fields at = dialect;
     if (const auto tokens = json::pointer_tokens(fault.pointer))
       for (const std::string& token : *tokens)
         at = at.child(token);
-    // For people the pattern says nothing.
+    // People cannot read the pattern, so explain it.
     const bool folder = fault.schema_pointer == "#/properties/path/pattern";
-    at.error("options",
-             (folder ? fault.found + " is no folder below the root; one is written as in `a/b`, of "
-                                     "letters, digits, `.`, `_` and `-`, without `.` or `..` alone"
-                     : fault.message) +
-                 (fault.pointer.empty() ? "" : " at " + fault.pointer) +
-                 (fault.suggestion.empty() ? "" : "; did you mean '" + fault.suggestion + "'?"));
+    at.error(
+        "options",
+        (folder ? fault.found + " is not a folder below the root; write a path like `a/b` with "
+                                "letters, digits, `.`, `_` and `-`, without `.` or `..` as a name"
+                : fault.message) +
+            (fault.pointer.empty() ? "" : " at " + fault.pointer) +
+            (fault.suggestion.empty() ? "" : "; did you mean '" + fault.suggestion + "'?"));
   }
 }
 
@@ -154,8 +155,8 @@ void check_roles(const Config& config, const Fields& rules) {
       const auto role = reaction.text("run");
       if (role && agent_for(config, *role) == nullptr)
         reaction.warning("role",
-                         "no agent is called '" + printable(*role) +
-                             "' and there is no 'default': the flow will wait" +
+                         "there is no agent '" + printable(*role) +
+                             "' and no 'default', so the flow will wait" +
                              nearest_role(config, *role),
                          "run");
       const auto stopped = reaction.text("stop");
@@ -188,10 +189,10 @@ Config read_config(const Fields& fields, Findings& findings) {
   config.on_interrupted = read_on_interrupted(fields);
   for (const auto& [name, options] : fields.child("dialects").children()) {
     if (name == "rules") {
-      options.error("dialect", "rules of your own stand under 'rules' at the top");
+      options.error("dialect", "put your own rules under 'rules' at the top level");
       continue;
     }
-    // `coordination:` with nothing behind it: all of its defaults.
+    // `coordination:` without a value means its defaults.
     const Json chosen = options.value()->IsNull() ? Json::object() : Json(*options.value());
     check_options(options, chosen, name, findings);
     config.dialects.emplace_back(name, chosen);
@@ -205,7 +206,7 @@ Config read_config(const Fields& fields, Findings& findings) {
   config.notify = notify.texts("command");
   config.notify_timeout = notify.duration("timeout").value_or(config.notify_timeout);
   if (config.notify_timeout <= Millis(0) || config.notify_timeout > kLongestNotify)
-    notify.error("notify", "who is told has a moment of at most an hour, and not none", "timeout");
+    notify.error("notify", "the timeout must be more than 0 and at most 1h", "timeout");
   config.roots = fields.texts("roots");
   take(config.state_dir, fields.text("state_dir"));
   config.retention = read_retention(fields.child("retention"));
@@ -213,8 +214,8 @@ Config read_config(const Fields& fields, Findings& findings) {
   return config;
 }
 
-/// What people are to write instead, where the schema can only say what does not fit. A number
-/// where a text with a unit is wanted is the commonest slip of all.
+/// Adds to the findings what to write instead, where the schema can only say what is wrong. The
+/// most common mistake is a number where a text with a unit is needed.
 void name_remedies(Findings& faults) {
   for (Finding& fault : faults) {
     const std::string_view place = fault.schema_pointer;
@@ -268,7 +269,7 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format forma
     name_remedies(faults);
     findings.insert(findings.end(), faults.begin(), faults.end());
   }
-  // What does not fit the schema is not looked into any further.
+  // Look no further when the schema is violated.
   if (has_error(findings))
     return tl::unexpected(std::move(findings));
   ParsedConfig parsed;

@@ -23,7 +23,7 @@ constexpr std::array kSizeUnits = {
     SizeUnit{"MB", 1'000'000},
     SizeUnit{"GB", 1'000'000'000},
 };
-/// Far above anything of use, and safe to be added up and kept as a signed number.
+/// Far above any useful size, and safe to add up and to store as a signed number.
 constexpr std::uint64_t kMostBytes = 1ULL << 50U;
 constexpr Millis kLongest = std::chrono::hours(100 * 365 * 24);
 constexpr std::size_t kShownBytes = 80;
@@ -120,8 +120,8 @@ std::optional<Millis> Fields::duration(std::string_view name) const {
     return std::nullopt;
   const auto parsed = parse_duration(*found);
   if (!parsed || *parsed > kLongest) {
-    error("duration", quoted(*found) + " is no duration; write it as 500ms, 90s, 5m, 1h30m or 2d",
-          name);
+    error("duration",
+          quoted(*found) + " is not a duration; write it as 500ms, 90s, 5m, 1h30m or 2d", name);
     return std::nullopt;
   }
   return parsed;
@@ -133,7 +133,7 @@ std::optional<std::uint64_t> Fields::size(std::string_view name) const {
     return std::nullopt;
   const auto parsed = parse_size(*found);
   if (!parsed)
-    error("size", quoted(*found) + " is no size; write it as 512KiB, 10MiB or 1GiB", name);
+    error("size", quoted(*found) + " is not a size; write it as 512KiB, 10MiB or 1GiB", name);
   return parsed;
 }
 

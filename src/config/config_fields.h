@@ -1,5 +1,8 @@
 #pragma once
 
+// What the sources that check `baton.yaml` share (config.cpp, config_rules.cpp,
+// config_reactions.cpp): `Fields` reads members and collects faults that the schema cannot see.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,22 +12,23 @@
 #include "base/json/document.h"
 #include "base/json/json.h"
 #include "base/time.h"
+#include "core/flow.h"
+#include "dialects/rules/layout.h"
 
 namespace baton {
 
-/// Parses `10MiB`, `512KiB`, `2GB`, `100B`; a bare number is refused, for it has no unit.
+/// Parses `10MiB`, `512KiB`, `2GB`, `100B`; refuses a number without a unit.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// One object of a configuration that fits the schema. Reads members and collects what the schema
-/// could not see. Reading a member that is missing gives nothing; so does one that is wrong, which
-/// is then among the findings. Document and findings must outlive it.
+/// One object of a configuration that fits the schema. A member that is missing or wrong gives
+/// nothing; a wrong one is added to the findings. Document and findings must outlive the object.
 class Fields {
  public:
   Fields(const Document& document, Findings& findings);
 
   /// A member that is an object; an empty one when it is missing.
   Fields child(std::string_view name) const;
-  /// The members of this object, or the items of this list, each with its place.
+  /// The members of this object or the items of this list, each with its place.
   std::vector<std::pair<std::string, Fields>> children() const;
 
   const Value* value() const { return value_; }
@@ -37,10 +41,10 @@ class Fields {
   std::optional<bool> flag(std::string_view name) const;
   std::optional<Millis> duration(std::string_view name) const;
   std::optional<std::uint64_t> size(std::string_view name) const;
-  /// A list of texts; a single text is a list of one.
+  /// A list of texts; a single text counts as a list of one.
   std::vector<std::string> texts(std::string_view name) const;
 
-  /// Reports a fault of this value, or of the member of that name.
+  /// Adds a finding for this value, or for its member `name`.
   void error(std::string_view rule, std::string message, std::string_view name = {}) const;
   void warning(std::string_view rule, std::string message, std::string_view name = {}) const;
 
@@ -55,8 +59,34 @@ class Fields {
   std::string pointer_;
 };
 
-/// Warns where the first wait after a failure is above the longest one, which then cuts it short:
-/// `limits` says one of the two, and both are what holds for its runs.
+/// Warns when the first wait after a failure is longer than the longest wait, which then limits it.
+/// `backoff` and `most` are the values in force; `limits` sets at least one of them.
 void check_backoff(const Fields& limits, Millis backoff, Millis most);
+
+/// What is wrong with a pattern of `files:`; empty when nothing. A pattern is a relative path
+/// without `.` and `..`, in which `{flow}` and `{part}` stand for a name.
+std::string pattern_fault(std::string_view pattern);
+
+/// What is wrong with a `stage:`; empty when nothing. A stage is a JSON pointer, in which one token
+/// may be `{subject}`; the name of a document may stand before it.
+std::string stage_fault(std::string_view pointer);
+
+/// Reads the list `rules:` into the form of the dialect (config/config.h). Adds faults to the
+/// findings. Limits that a rule does not set come from the common ones.
+Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& retry);
+
+/// What the reactions of a rule may refer to.
+struct RuleNames {
+  rules::Place stage;
+  std::vector<rules::Kind> kinds;  ///< without names when `files` is not a map
+  std::vector<std::string> values;
+};
+
+/// Adds a finding for a place that is invalid or refers to an unknown document.
+void check_place(const Fields& fields, std::string_view name, std::string_view text,
+                 const RuleNames& names);
+
+/// Reads `react:` into the form of the dialect. Adds faults to the findings.
+Json read_reactions(const Fields& react, const RuleNames& names);
 
 }  // namespace baton

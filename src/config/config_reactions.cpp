@@ -1,18 +1,17 @@
-#include "config/config_reactions.h"
-
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "base/placeholders.h"
 #include "base/text.h"
+#include "config/config_fields.h"
 #include "dialects/rules/cycles.h"
 #include "dialects/rules/scene.h"
 
 namespace baton {
 namespace {
 
-/// A stage or a list of them.
+/// A stage, or a list of stages.
 Json stages_of(const Fields& reaction, std::string_view name) {
   Json stages = Json::array();
   const Value* const given = reaction.value(name);
@@ -28,7 +27,7 @@ Json stages_of(const Fields& reaction, std::string_view name) {
   return stages;
 }
 
-/// A word in braces; a member may be called like a GUID.
+/// A word in braces. Names like a GUID in braces are not placeholders.
 bool is_placeholder(const std::string& token) {
   return token.size() > 2 && token.front() == '{' && token.back() == '}' &&
          std::all_of(token.begin() + 1, token.end() - 1, [](char c) {
@@ -46,7 +45,7 @@ bool writable(const std::string& pattern) {
   return !pattern.ends_with(".yaml") && !pattern.ends_with(".yml") && !pattern.ends_with(".jsonl");
 }
 
-/// The files a place may mean that `set` cannot write; empty when it can write all.
+/// The files of a place that `set` cannot write; empty when it can write all.
 std::string unwritable(const RuleNames& names, const rules::Place& place) {
   const std::string& name = place.document.empty() ? names.stage.document : place.document;
   for (const rules::Kind& kind : names.kinds)
@@ -71,7 +70,7 @@ void check_placeholders(const Fields& fields, const Value& value, const std::str
   }
 }
 
-/// Members to be set.
+/// Checks the members of `set:`.
 void check_members(const Fields& members, const RuleNames& names) {
   rules::Rule rule;
   rule.stage = names.stage;
@@ -81,18 +80,18 @@ void check_members(const Fields& members, const RuleNames& names) {
     if (!place)
       continue;
     if (const std::string file = unwritable(names, *place); !file.empty())
-      members.error("set",
-                    "baton sets members of JSON files only, and '" + printable(file) + "' is none",
-                    text);
+      members.error(
+          "set", "baton sets members of JSON files only, but '" + printable(file) + "' is not JSON",
+          text);
     check_placeholders(members, *member.value(), text, names);
     const auto write = rules::stage_write(rule, {*place, Json(*member.value())});
     if (write && write->word.find("${") != std::string::npos)
       members.error("set",
-                    "a stage is set to a word, not to a placeholder: where it leads has to be "
-                    "known beforehand",
+                    "a stage must be set to a fixed word, not to a placeholder: baton must know in "
+                    "advance where it leads",
                     text);
     else if (write && write->word.empty())
-      members.error("set", "the stage is set to what is no word", text);
+      members.error("set", "the stage must be set to a word", text);
   }
 }
 
@@ -106,8 +105,8 @@ void check_decision(const Fields& approval, const RuleNames& names) {
   if (kind == nullptr || kind->name.empty() || kind->name == names.stage.document ||
       names.stage.document.empty()) {
     approval.error("approval",
-                   "a decision stands in a document of its own: name the documents in `files`, "
-                   "the one with the stage in `stage`, and another one here",
+                   "a decision needs its own document: name the documents in `files`, name the one "
+                   "with the stage in `stage`, and name another one here",
                    "decision");
     return;
   }
@@ -115,15 +114,15 @@ void check_decision(const Fields& approval, const RuleNames& names) {
   const bool many = names.stage.pointer.find(rules::kSubject) != std::string::npos ||
                     (main != nullptr && main->per_subject);
   if (many && !kind->per_subject)
-    approval.error("approval",
-                   "each subject needs a decision of its own: put {part} into the path of '" +
-                       kind->name + "'",
-                   "decision");
-  else if (!kind->optional)
     approval.error(
         "approval",
-        "the document '" + kind->name + "' comes and goes with its decisions: say `optional: true`",
+        "each subject needs its own decision: put {part} into the path of '" + kind->name + "'",
         "decision");
+  else if (!kind->optional)
+    approval.error("approval",
+                   "the document '" + kind->name +
+                       "' exists only while there is a decision: set `optional: true`",
+                   "decision");
 }
 
 Json read_approval(const Fields& reaction, const RuleNames& names) {
@@ -165,17 +164,16 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
   const auto actions = std::count_if(kActions.begin(), kActions.end(),
                                      [&](const char* name) { return reaction.has(name); });
   if (actions != 1)
-    reaction.error("reaction", "a reaction has exactly one of run, stop, notify and set");
+    reaction.error("reaction", "a reaction must have exactly one of run, stop, notify and set");
   for (const char* name : {"run", "stop", "purpose", "prompt"}) {
     if (const auto word = reaction.text(name))
       out.set(name, Json(*word));
   }
   for (const char* name : {"purpose", "prompt", "next"})
     if (reaction.has(name) && !reaction.has("run"))
-      reaction.error("reaction", std::string("`") + name + "` is for a reaction with `run`", name);
+      reaction.error("reaction", std::string("`") + name + "` needs a reaction with `run`", name);
   if (reaction.has("max_entries") && !reaction.has("run") && !reaction.has("set"))
-    reaction.error("reaction", "`max_entries` is for a reaction with `run` or `set`",
-                   "max_entries");
+    reaction.error("reaction", "`max_entries` needs a reaction with `run` or `set`", "max_entries");
   if (reaction.flag("notify").value_or(false))
     out.set("notify", Json(true));
   if (const Value* const members = reaction.value("set")) {
@@ -195,18 +193,18 @@ void check_place(const Fields& fields, std::string_view name, std::string_view t
                  const RuleNames& names) {
   const auto place = rules::parse_place(text);
   if (!place)
-    return fields.error("pointer",
-                        "'" + printable(text, 200) +
-                            "' is no pointer to a member; write /member, or NAME:/member for "
-                            "another document",
-                        name);
+    return fields.error(
+        "pointer",
+        "'" + printable(text, 200) +
+            "' is not a pointer to a member; write /member, or NAME:/member for another document",
+        name);
   if (place->pointer.find(rules::kSubject) != place->pointer.rfind(rules::kSubject))
-    fields.error("pointer", "{subject} stands there once only", name);
+    fields.error("pointer", "{subject} may appear only once", name);
   for (const std::string& token :
        json::pointer_tokens(place->pointer).value_or(std::vector<std::string>()))
     if (is_placeholder(token) && token != rules::kSubject)
       fields.error("pointer",
-                   "'" + printable(token, 80) + "' is no placeholder; {subject} is the only one",
+                   "'" + printable(token, 80) + "' is not a placeholder; {subject} is the only one",
                    name);
   if (place->document.empty() || kind_named(names, place->document) != nullptr)
     return;
@@ -216,9 +214,9 @@ void check_place(const Fields& fields, std::string_view name, std::string_view t
       known.push_back(kind.name);
   const auto near = nearest(place->document, known);
   fields.error("document",
-               "no document of the rule is called '" + printable(place->document, 80) + "'" +
+               "the rule has no document '" + printable(place->document, 80) + "'" +
                    (near            ? "; did you mean '" + *near + "'?"
-                    : known.empty() ? "; a map in `files` names them"
+                    : known.empty() ? "; a map in `files` gives documents their names"
                                     : "; there are " + join(known, ", ")),
                name);
 }

@@ -1,5 +1,3 @@
-#include "config/config_rules.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -8,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "config/config_reactions.h"
+#include "config/config_fields.h"
 #include "core/catalog.h"
 #include "dialects/rules/cycles.h"
 
@@ -26,7 +24,7 @@ Json list_of(const std::vector<std::string>& texts) {
   return list;
 }
 
-/// What is wrong with the braces of one segment of a pattern.
+/// What is wrong with the braces in one segment of a pattern.
 std::string brace_fault(std::string_view segment) {
   bool just_closed = false;
   while (!segment.empty()) {
@@ -42,9 +40,9 @@ std::string brace_fault(std::string_view segment) {
       return "a '{' without '}'";
     const std::string_view name = segment.substr(0, close + 1);
     if (name != "{flow}" && name != "{part}")
-      return "'" + printable(name) + "' is no placeholder; there are {flow} and {part}";
+      return "'" + printable(name) + "' is not a placeholder; use {flow} or {part}";
     if (just_closed)
-      return "two placeholders need something between them";
+      return "two placeholders need a character between them";
     segment.remove_prefix(name.size());
     just_closed = true;
   }
@@ -97,7 +95,7 @@ Json read_breaker(const Fields& breaker) {
   return Json::object({{"changes", number(changes)}, {"per_ms", number(per)}});
 }
 
-/// Patterns, and the names and schemas of those that have one.
+/// Reads the patterns of `files:`, with names and schemas if they have them.
 std::vector<rules::Kind> read_kinds(const Fields& rule) {
   std::vector<rules::Kind> kinds;
   const auto add = [&](rules::Kind kind, const Fields& fields, const std::string& name) {
@@ -125,7 +123,7 @@ std::vector<rules::Kind> read_kinds(const Fields& rule) {
   return kinds;
 }
 
-/// What has to be true of documents that make up a flow together.
+/// Checks that the documents of a rule can make up one flow.
 void check_kinds(const Fields& rule, const RuleNames& names) {
   if (names.kinds.empty() || names.kinds.front().name.empty())
     return;
@@ -142,23 +140,23 @@ void check_kinds(const Fields& rule, const RuleNames& names) {
     if (has(kind, "{flow}") != has(first, "{flow}"))
       rule.error("files",
                  "'" + first.name + "' and '" + kind.name +
-                     "' are never of one flow: {flow} stands in the path of one of them only",
+                     "' never belong to one flow: only one of the two paths has {flow}",
                  "files");
     if (kind.per_subject && !many)
       rule.error("files",
                  "{part} in the path of '" + kind.name +
-                     "' stands for the subject, and the rule has only the subject main",
+                     "' stands for the subject, but the rule has only the subject main",
                  "files");
     for (const rules::Kind& other : names.kinds)
       if (other.name < kind.name && patterns_overlap(other.pattern, kind.pattern))
         rule.error("files",
                    "'" + printable(other.pattern) + "' and '" + printable(kind.pattern) +
-                       "' fit the same files, which are one document only",
+                       "' match the same files, but a file can be only one document",
                    "files");
   }
 }
 
-/// `files:` in the form the dialect reads.
+/// Writes `files:` in the form of the dialect.
 void write_kinds(const std::vector<rules::Kind>& kinds, Json& out) {
   if (kinds.empty() || kinds.front().name.empty()) {
     std::vector<std::string> patterns;
@@ -188,7 +186,7 @@ void check_value_name(const Fields& values, const std::string& name) {
                      std::find(std::begin(rules::kPlaceholders), std::end(rules::kPlaceholders),
                                name) != std::end(rules::kPlaceholders);
   if (taken)
-    values.error("value", "'" + name + "' has a meaning of its own; call it otherwise", name);
+    values.error("value", "'" + name + "' is a reserved name; choose another one", name);
 }
 
 void read_values(const Fields& values, RuleNames& names, Json& out) {
@@ -207,20 +205,20 @@ void check_cycles(const Fields& rule, const Json& out) {
   for (const std::string& cycle : cycles)
     rule.error("cycle",
                "the `set` reactions of the rule '" + printable(read.name, 100) +
-                   "' go round without end: " + printable(cycle, 400) +
-                   "; let an agent or a person (`approval`) stand in between",
+                   "' form an endless cycle: " + printable(cycle, 400) +
+                   "; put an agent or a person (`approval`) in between",
                "react");
   if (!cycles.empty())
     return;
   if (const std::string chain = rules::long_chain(read); !chain.empty())
     rule.error("chain",
                "the `set` reactions of the rule '" + printable(read.name, 100) +
-                   "' lead on by more than eight steps: " + printable(chain, 400) +
-                   "; set the last stage at once",
+                   "' form a chain of more than eight steps: " + printable(chain, 400) +
+                   "; set the last stage directly",
                "react");
 }
 
-/// Reactions whose agent another one always starts instead.
+/// Warns about reactions that never start their agent, because another reaction starts it first.
 void check_outrun(const Fields& rule, const Json& out) {
   const rules::Rule read = rules::read_rule(*out);
   const auto reactions = rule.child("react").children();
@@ -231,8 +229,8 @@ void check_outrun(const Fields& rule, const Json& out) {
           "react " + std::to_string(i + 1) + " of the rule '" + printable(read.name, 100) +
               "' never starts '" + printable(read.react[i].run, 100) + "' for '" +
               printable(stage, 100) + "': react " + std::to_string(other + 1) +
-              " does, and a role is started once for an entry into a stage; remove one, tell them "
-              "apart by `from` or `when`, or give the second job a role of its own",
+              " starts it, and baton starts a role only once per entry into a stage; remove one, "
+              "separate them by `from` or `when`, or use another role for the second job",
           "run");
 }
 
@@ -278,14 +276,14 @@ std::vector<std::string> patterns_of(const Fields& rule) {
 
 std::string pattern_fault(std::string_view pattern) {
   if (pattern.empty())
-    return "a pattern is not empty";
+    return "a pattern must not be empty";
   if (pattern.front() == '/')
-    return "a pattern is relative to the root";
+    return "a pattern must be relative to the root";
   if (pattern.find_first_of("*?") != std::string_view::npos)
     return "there are no wildcards; write {flow} or {part} for a varying name";
   for (const std::string& segment : split(pattern, '/')) {
     if (segment.empty() || segment == "." || segment == "..")
-      return "a pattern has no empty segment, no '.' and no '..'";
+      return "a pattern must not have an empty segment, '.' or '..'";
     std::string fault = brace_fault(segment);
     if (!fault.empty())
       return fault;
@@ -296,24 +294,24 @@ std::string pattern_fault(std::string_view pattern) {
 std::string stage_fault(std::string_view pointer) {
   const auto place = rules::parse_place(pointer);
   if (!place)
-    return "a stage is a JSON pointer to a member, such as /status";
+    return "a stage must be a JSON pointer to a member, such as /status";
   const auto tokens = json::pointer_tokens(place->pointer);
   std::size_t subjects = 0;
   for (const std::string& token : *tokens) {
     if (token == "{subject}")
       ++subjects;
     else if (token.find("{subject}") != std::string::npos)
-      return "{subject} stands for a whole member name";
+      return "{subject} must be a whole member name";
   }
   if (subjects > 1)
-    return "{subject} stands there once only";
+    return "{subject} may appear only once";
   return {};
 }
 
 Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& retry) {
   Json out = Json::array();
   std::set<std::string> names;
-  std::vector<std::pair<std::string, std::string>> patterns;  // and the rule they belong to
+  std::vector<std::pair<std::string, std::string>> patterns;  // with their rule
   for (const auto& [index, rule] : rules.children()) {
     const std::string name = rule.text("name").value_or("");
     for (const std::string& pattern : patterns_of(rule)) {
@@ -322,12 +320,14 @@ Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& re
           rule.error("files",
                      "'" + printable(pattern) + "' and '" + printable(other) + "' of the rule '" +
                          printable(owner) +
-                         "' fit the same files, of which only one rule can have each",
+                         "' match the same files, but a file can belong to only one rule",
                      "files");
       patterns.emplace_back(pattern, name);
     }
     if (!names.insert(name).second)
-      rule.error("rule_name", "another rule is called '" + printable(name) + "' already", "name");
+      rule.error("rule_name",
+                 "there is another rule '" + printable(name) + "'; rules need different names",
+                 "name");
     out.push(read_rule(rule, run, retry));
   }
   return out;

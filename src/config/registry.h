@@ -1,5 +1,7 @@
 #pragma once
 
+// The list of all dialects. A new dialect needs one line in registry.cpp.
+
 #include <span>
 #include <string_view>
 
@@ -7,7 +9,6 @@
 
 namespace baton {
 
-/// All dialects, one line each.
 std::span<const Dialect* const> dialects();
 const Dialect* dialect(std::string_view name);
 

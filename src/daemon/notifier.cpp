@@ -97,9 +97,9 @@ void Notifier::configure(const ServiceConfig& config) {
 
 void Notifier::tend() {
   for (const auto& hook : former_)
-    hook->tend();
+    hook->poll();
   drop_former();
-  command_->tend();
+  command_->poll();
   note_fault();
 }
 
@@ -107,7 +107,7 @@ void Notifier::drop_former() {
   std::erase_if(former_, [this](const auto& hook) {
     if (hook->busy())
       return false;
-    untold_ += hook->untold();
+    untold_ += hook->unsent();
     return true;
   });
 }
@@ -129,9 +129,9 @@ void Notifier::finish(Millis patience) {
     std::this_thread::sleep_for(kPause);
     tend();
   }
-  std::size_t untold = untold_ + command_->untold();
+  std::size_t untold = untold_ + command_->unsent();
   for (const auto& hook : former_)
-    untold += hook->untold();
+    untold += hook->unsent();
   if (untold > 0)
     daemon_log::warn("not told through notify: " + std::to_string(untold) +
                      (untold == 1 ? " event" : " events"));
@@ -159,7 +159,7 @@ void Notifier::tell(const std::string& root, const Event& event) {
   if (event.seq == 0)
     notified.set("seq", Json());
   notified.set("root", Json(root));
-  command_->tell(notified.dump());
+  command_->send(notified.dump());
   note_fault();
 }
 

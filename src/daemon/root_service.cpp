@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "daemon/daemon_log.h"
 #include "io/agents/agents.h"
-#include "io/agents/cgroup.h"
 #include "io/agents/run_directory.h"
 #include "io/files/disk.h"
 #include "io/journal/claims.h"
@@ -69,7 +68,8 @@ Result<void> RootService::open(const std::string& shim) {
     return alone;
   auto journal = open_journal(served_.state_folder);
   // On a full disk it is better to supervise what runs than to be missing.
-  while (!journal && journal.error().code == Errc::no_space && lend_reserve(served_.state_folder))
+  while (!journal && journal.error().code == Errc::no_space &&
+         release_reserve(served_.state_folder))
     journal = open_journal(served_.state_folder);
   if (!journal)
     return pass_on(journal);
@@ -123,7 +123,7 @@ Result<void> RootService::hold_journal() {
 }
 
 void RootService::sweep() {
-  sweep_litter(*root_, engine_->catalog().folders());
+  remove_leftovers(*root_, engine_->catalog().folders());
 }
 
 void RootService::start_watch() {
@@ -287,9 +287,9 @@ void RootService::leave(const ServedRoot& by) {
 /// read; what cannot be is not there yet, whatever the reason, and nothing is known of its files.
 /// Each step looks again, so each event and each rescan.
 void RootService::look_for_root() {
-  root_->let_go();
-  lock_.let_root_go();
-  auto taken = lock_.take_root(served_.root);
+  root_->release();
+  lock_.release_root();
+  auto taken = lock_.lock_root_folder(served_.root);
   if (!taken) {
     const std::string& why = taken.error().message;
     away_since_ = away_since_.value_or(clock_->now());
@@ -313,8 +313,8 @@ void RootService::look_into_root() {
   // Nothing is known that could be missing.
   const FlowRecords& records = engine_->records();
   if (records.size() == records.count(FlowId{}))
-    root_->move_in();
-  const bool bare = root_->may_be_bare();
+    root_->accept_as_root();
+  const bool bare = root_->may_be_unmounted();
   if (bare)
     away_since_ = away_since_.value_or(clock_->now());
   else

@@ -25,7 +25,7 @@ Result<std::unique_ptr<ConfiguredParts>> ConfiguredParts::make(const Ports& port
   auto parts = std::make_unique<ConfiguredParts>(ports, std::move(setup));
   for (const Catalog::Entry& entry : parts->catalog.entries())
     for (const FileKind& kind : entry.kinds) {
-      if (kind.schema.empty() || parts->setup.bear_schemas)
+      if (kind.schema.empty() || parts->setup.tolerate_bad_schemas)
         continue;
       if (auto schema = parts->schemas.get(kind.schema); !schema)
         return fail(Errc::config,

@@ -4,7 +4,7 @@
 namespace baton {
 namespace {
 
-// What GitHub shows of one step, of each severity.
+// GitHub shows at most ten errors and ten warnings of a step.
 constexpr std::size_t kShownOfEach = 10;
 
 std::string escaped(std::string_view text, bool property) {
@@ -21,7 +21,7 @@ std::string escaped(std::string_view text, bool property) {
   return out;
 }
 
-/// The runner takes `##[` anywhere in a line for a command of its older form.
+/// The runner also accepts `##[` anywhere in a line as a command of its older form.
 std::string harmless(std::string text) {
   for (auto at = text.find("##["); at != std::string::npos; at = text.find("##[", at))
     text.insert(at + 2, " ");
@@ -35,7 +35,7 @@ std::string command(const std::string& path, const Finding& finding) {
   const Span& span = finding.span;
   std::string text = finding.severity == Severity::error ? "::error " : "::warning ";
   text += "file=" + escaped(path_text(path), true) + property("line", span.begin.line);
-  // With a column, GitHub wants both ends on one line.
+  // With a column, GitHub requires both ends on one line.
   if (span.end.line > span.begin.line)
     text += property("endLine", span.end.line);
   else if (span.end.column > span.begin.column)
@@ -48,7 +48,7 @@ std::string command(const std::string& path, const Finding& finding) {
   return harmless(text + escaped(sentence(finding), false)) + "\n";
 }
 
-/// Begins with a dash, so that no path can make it a command.
+/// Begins with a dash, so that no path can look like a command.
 std::string line_of(const std::string& path, const Finding& finding) {
   return harmless("- " + printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
                   std::to_string(finding.span.begin.column) + ": " +

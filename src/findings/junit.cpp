@@ -6,7 +6,7 @@
 namespace baton {
 namespace {
 
-/// As text or attribute of XML 1.0, which has no way to write most control characters.
+/// Escapes text for XML 1.0, which cannot represent most control characters.
 std::string xml(const std::string& text) {
   std::string out;
   for (const char c : printable(text, 4 * text.size() + 1)) {
@@ -27,7 +27,7 @@ std::string xml(const std::string& text) {
         out += c;
     }
   }
-  // U+FFFE and U+FFFF are no characters of XML.
+  // U+FFFE and U+FFFF are not XML characters.
   for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
     for (auto at = out.find(none); at != std::string::npos; at = out.find(none, at))
       out.replace(at, none.size(), "?");

@@ -1,5 +1,8 @@
 #pragma once
 
+// Prints the result of `baton validate` for people and programs: as JSON, SARIF, GitHub annotations
+// or JUnit, and lines of source with a marker. Stands on base alone.
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,19 +13,19 @@
 
 namespace baton {
 
-/// What `validate` found in one file.
+/// The findings of one file.
 struct Inspected {
-  std::string path;  ///< as it was named
-  std::string kind;  ///< `coordination/pm_state`; empty where nothing says
+  std::string path;  ///< as the user named it
+  std::string kind;  ///< such as `coordination/pm_state`; empty when unknown
   Findings findings;
-  std::string text;  ///< of the file; kept only for those who show the lines of its findings
+  std::string text;  ///< of the file; kept only when lines of it are shown
 };
 
-/// The outcome of one `validate`, in the order in which the files were looked at.
+/// The result of one `validate`, in the order in which the files were checked.
 struct Report {
   std::vector<Inspected> files;
   std::size_t checked = 0;
-  std::size_t skipped = 0;  ///< named or staged, but of no known kind
+  std::size_t skipped = 0;  ///< named or staged, but of unknown kind
 };
 
 struct FindingCount {
@@ -32,29 +35,29 @@ struct FindingCount {
 };
 FindingCount count_of(const Report& report);
 
-/// One finding as an object, as `findings` of `baton/validate/v1` hold it.
+/// One finding as an object of `findings` in `baton/validate/v1`.
 Json finding_json(const std::string& path, const Finding& finding);
-/// `baton/validate/v1`, as schemas/output/validate.schema.json says; one line.
+/// `baton/validate/v1` (schemas/output/validate.schema.json), on one line.
 std::string report_json(const Report& report);
-/// SARIF 2.1.0: for code scanning. Paths become relative URI references, so they should be relative
-/// to the top of the repository. `version` is ours.
+/// SARIF 2.1.0, for code scanning. Paths become relative URI references, so they should be relative
+/// to the top of the repository. `version` is the version of baton.
 std::string report_sarif(const Report& report, std::string_view version);
-/// JUnit XML: one test case a file; a file that is no JSON or cannot be read is an `error`, another
-/// with errors a `failure`, one with warnings alone passes.
+/// JUnit XML with one test case per file: `error` when the file is not JSON or cannot be read,
+/// `failure` for other errors; a file with only warnings passes.
 std::string report_junit(const Report& report);
-/// Workflow commands of GitHub Actions for the first findings, since only ten errors and ten
-/// warnings of a step are shown, and a plain list of them all.
+/// Workflow commands of GitHub Actions for the first ten errors and warnings (GitHub shows no
+/// more), and a plain list of all findings.
 std::string report_github(const Report& report);
 
-/// The message of a finding with what was probably meant.
+/// The message of a finding, with a suggestion if there is one.
 std::string sentence(const Finding& finding);
-/// The same behind the pointer of what is meant, unless that is the whole document.
+/// The same after the JSON pointer, unless that is the whole document.
 std::string sentence_at_pointer(const Finding& finding);
-/// A path as text: bytes that are no UTF-8 are escaped, everything else stays.
+/// A path as text, with bytes that are not UTF-8 escaped.
 std::string path_text(const std::string& path);
 
-/// The line in which the span begins and a line of `^~~~` below it, cut to what a terminal shows;
-/// nothing when the span lies outside of the text. Control characters become `?`.
+/// The line in which the span begins, and below it a line with `^~~~`, cut to the width of a
+/// terminal. Nothing when the span is outside the text. Control characters become `?`.
 std::string excerpt(std::string_view text, const Span& span);
 
 }  // namespace baton

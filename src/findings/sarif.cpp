@@ -10,7 +10,7 @@
 namespace baton {
 namespace {
 
-/// A path as a URI reference (RFC 3986): a name with a colon would look like a scheme.
+/// A path as a URI reference (RFC 3986). A name with a colon would look like a scheme.
 std::string uri_of(const std::string& path) {
   return (path.starts_with('/') ? "file://" : "") + percent_encoded(path);
 }
@@ -25,8 +25,8 @@ Json region_of(const Span& span) {
   return region;
 }
 
-/// What stays the same when lines move and values change, so that a finding keeps its identity:
-/// where it is and what rule says so. `same` tells several of one place and rule apart.
+/// An identity for a finding that stays the same when lines move and values change: its pointer and
+/// rule. `same` numbers the findings with the same pointer and rule.
 std::string fingerprint(const std::string& path, const Finding& finding, std::size_t same) {
   return hex(
       digest_of(path + '\n' + finding.pointer + '\n' + finding.rule + '\n' + std::to_string(same)));

@@ -8,10 +8,10 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kBefore = 60;  // characters in front of the place
-constexpr std::size_t kShown = 100;  // characters of a line altogether
+constexpr std::size_t kBefore = 60;  // characters before the place
+constexpr std::size_t kShown = 100;  // characters of a line in all
 
-/// The characters of a line as they may be shown, one string each.
+/// The characters of a line, one string each, made safe for a terminal.
 std::vector<std::string> characters(std::string_view line) {
   std::vector<std::string> out;
   for (std::size_t at = 0; at < line.size();) {

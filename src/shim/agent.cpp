@@ -27,7 +27,8 @@
 namespace baton::shim {
 namespace {
 
-/// The shim wakes up that long after the claim, when it is not in the way of the entry anymore.
+/// The shim wakes up this long after the claim, so that it does not take the processor from the
+/// start.
 constexpr long kAsideMs = 10;
 
 struct Pipe {
@@ -35,7 +36,7 @@ struct Pipe {
   int write = -1;
 };
 
-/// Four pipes or none.
+/// Makes four pipes or none.
 class Pipes {
  public:
   bool open() {
@@ -80,18 +81,17 @@ void close_files(int first, int last) {
     syscall(SYS_close_range, static_cast<unsigned>(first), static_cast<unsigned>(last), 0U);
 }
 
-/// What does not depend on what is to be started.
+/// Does everything that does not depend on the run.
 void stand_ready(const Start& start) {
-  // Nothing is entered when the shim is gone; this process may stand here for as long as a start
-  // lets it wait.
+  // Do not start anything when the shim is gone. This process may wait here for a long time.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != start.shim)
     _exit(127);
   setsid();
   place(start.out, STDOUT_FILENO);
   place(start.err, STDERR_FILENO);
-  // What exec would have to close is closed now, but for what is needed until then. The lock is
-  // among that: as long as a claim can be made here, it is held.
+  // Close now what exec would have to close, except what is still needed. The lock is needed: it
+  // must be held as long as this process can make a claim.
   std::array<int, 3> needed = {start.failures, start.entry, start.timer};
   std::sort(needed.begin(), needed.end());
   int first = kLaunchFd + 1;
@@ -110,7 +110,8 @@ bool record(Start& start) {
   return read_stat(getpid(), start.agent) && write_agent(kDirectoryFd, start.agent);
 }
 
-/// The next of the daemon's two bytes. Without it the daemon is gone or has thought better of it.
+/// Waits for the next of the daemon's two bytes. Without it the daemon is gone or has changed its
+/// mind.
 void await_byte(Start& start) {
   char byte = 0;
   ssize_t got = 0;
@@ -121,7 +122,7 @@ void await_byte(Start& start) {
     refuse(start, ShimExit::not_started);
 }
 
-/// False when the agent's record cannot name the cgroup it is in.
+/// Returns false when the record of the agent cannot name its cgroup.
 bool take_cgroup(Start& start) {
   const int cgroup = make_cgroup(start.launch.cgroup, start.run_id, start.cgroup_path.data(),
                                  start.cgroup_path.size());
@@ -131,7 +132,7 @@ bool take_cgroup(Start& start) {
   return add_cgroup(kDirectoryFd, start.cgroup_path.data());
 }
 
-/// -1, and errno says why.
+/// Returns -1 with errno on failure.
 int open_input(const Launch& launch) {
   return launch.prompt ? openat(kDirectoryFd, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
                        : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -140,7 +141,7 @@ int open_input(const Launch& launch) {
 int become_agent(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   stand_ready(start);
-  // What fails here for want of room is tried again when there is something to start.
+  // If this fails for lack of space, it is tried again when there is something to start.
   const bool recorded = record(start);
   if (!start.briefed)
     await_byte(start);
@@ -160,10 +161,10 @@ int become_agent(void* argument) {
     place(input, STDIN_FILENO);
     close(input);
   }
-  // Everything above is done while the start is being written down. What the world outside of the
-  // run directory has to say comes after it.
+  // Everything above happens while the daemon records the start. Everything that depends on files
+  // outside the run directory comes after it.
   await_byte(start);
-  // Whoever sent something to this process meant another one, or came too early.
+  // A signal that came so far was sent to another process, or too early.
   sigset_t all{};
   sigfillset(&all);
   const timespec at_once{};
@@ -188,7 +189,7 @@ int become_agent(void* argument) {
   enter(start.launch, start.failures);
 }
 
-/// Takes a signal, if it is pending. Then no call fails, so that errno stays as the process has it.
+/// Removes a pending signal. Then no call fails, so errno keeps the value of the agent's process.
 void forget(int signal) {
   sigset_t pending{};
   sigset_t wanted{};
@@ -199,14 +200,14 @@ void forget(int signal) {
     sigtimedwait(&wanted, nullptr, &at_once);
 }
 
-/// Whether the process is gone from this memory, or goes within that time.
+/// Whether the process has left this memory, or does so within this time.
 bool has_left(const Agent& agent, int within_ms) {
   pollfd left = {agent.entry, POLLIN, 0};
   return poll(&left, 1, within_ms) > 0;
 }
 
-/// Whoever stops the process stands in the way of its start, and of its leaving. False: it has
-/// ended.
+/// Continues the process if somebody stopped it, so that it can start or end. Returns false when it
+/// has ended.
 bool keep_going(const Agent& agent) {
   forget(SIGCHLD);
   siginfo_t news{};
@@ -217,11 +218,11 @@ bool keep_going(const Agent& agent) {
 }
 
 struct Limit {
-  std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< as `steady_ms`
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();  ///< in the time of `steady_ms`
   const char* cause = nullptr;
 };
 
-/// Of a process that is on its way into its program.
+/// The limit for a process that is about to enter its program.
 Limit first_limit(const Start& start) {
   const auto [timeout, idle] = std::pair(start.launch.timeout_ms, start.launch.idle_timeout_ms);
   const bool by_idle = idle != 0 && (timeout == 0 || idle < timeout);
@@ -240,8 +241,8 @@ int milliseconds_until(std::int64_t end) {
   return static_cast<int>(std::clamp<std::int64_t>(end - steady_ms(), 0, kLongest));
 }
 
-/// Nothing of the agent has run, so nothing is asked to end in peace. Before the claim the process
-/// is waited for whatever it takes: what it does with it has to be known.
+/// Kills a process that has not entered the agent's program, without SIGTERM first. Before the
+/// claim, waits as long as it takes, because we must know whether it makes the claim.
 const char* cut(const Start& start, const Agent& agent, const char* cause) {
   kill(agent.pid, SIGKILL);
   has_left(agent, start.claimed ? static_cast<int>(kKillPatienceMs) : -1);
@@ -250,7 +251,7 @@ const char* cut(const Start& start, const Agent& agent, const char* cause) {
 
 }  // namespace
 
-bool told_to_leave() {
+bool asked_to_end() {
   sigset_t pending{};
   return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
 }
@@ -297,8 +298,8 @@ bool make_agent(Start& start, Stack& stack, Agent& agent) {
 const char* stand_by(int signals, const Start& start, const Agent& agent) {
   bool claimed = false;
   while (true) {
-    // To be woken by the claim or the entry would take the processor from them. When the timer is
-    // over most have entered; one that has not may be stuck on a file system that does not answer.
+    // Waking up for the claim or the entry would take the processor from the start. When the timer
+    // fires, most have entered; one that has not may hang on a file system that does not answer.
     std::array<pollfd, 3> watched = {pollfd{signals, POLLIN, 0},
                                      pollfd{claimed ? -1 : agent.timer, POLLIN, 0},
                                      pollfd{claimed ? agent.entry : -1, POLLIN, 0}};
@@ -307,7 +308,7 @@ const char* stand_by(int signals, const Start& start, const Agent& agent) {
     if (has_left(agent, 0))
       return nullptr;
     claimed = claimed || watched[1].revents != 0;
-    if (told_to_leave())
+    if (asked_to_end())
       return cut(start, agent, nullptr);
     if (steady_ms() >= limit.end)
       return cut(start, agent, limit.cause);
@@ -320,7 +321,7 @@ void abandon(Agent& agent) {
   for (const int file : {agent.out, agent.err, agent.failures, agent.entry, agent.timer})
     close(file);
   waitpid(agent.pid, nullptr, 0);
-  // What its end was told by would be taken for the end of the next one.
+  // The pending SIGCHLD of this process would look like the end of the next one.
   forget(SIGCHLD);
   agent = Agent{.out_log = agent.out_log, .err_log = agent.err_log};
 }

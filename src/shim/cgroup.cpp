@@ -24,7 +24,7 @@ int open_cgroup(const char* path) {
   if (path == nullptr || path[0] != '/')
     return -1;
   const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  // Only a cgroup v2 directory has this file; anything else is none of our business.
+  // Only a cgroup v2 directory has this file; leave anything else alone.
   if (directory >= 0 && faccessat(directory, "cgroup.procs", W_OK, 0) == 0)
     return directory;
   if (directory >= 0)
@@ -41,7 +41,7 @@ void remove_below(int cgroup, int depth) {
   });
 }
 
-/// What the cgroup of a run is called in its parent, behind the slash.
+/// The name of the run's cgroup in its parent, with the slash.
 Text name_of(const char* run_id) {
   Text name;
   name << "/run-" << run_id;

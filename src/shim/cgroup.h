@@ -1,5 +1,8 @@
 #pragma once
 
+// The cgroup of a run: it catches processes that leave the agent's session and tree, and can kill
+// all of them at once. A run without a cgroup works too.
+
 #include <string_view>
 
 #include <fcntl.h>
@@ -10,22 +13,22 @@
 
 namespace baton::shim {
 
-/// Makes a cgroup for the run below `parent` (a delegated cgroup v2 directory), writes its path to
-/// `path` and returns its directory; -1 when there is none to be had: then the run does without.
+/// Creates a cgroup for the run below `parent` (a delegated cgroup v2 directory), writes its path
+/// to `path` and returns its directory. -1 when this is impossible: then the run has none.
 int make_cgroup(const char* parent, const char* run_id, char* path, unsigned long size);
-/// Opens the one that a killed shim has made for the run. -1 as well for any other: an agent can
+/// Opens the cgroup that a killed shim made for the run. Also -1 for any other path: an agent can
 /// write what it likes into its record.
 int open_cgroup_of(const char* run_id, const char* path);
 void enter_cgroup(int cgroup, pid_t process);
-/// Ends everything in it at once, whatever it forks meanwhile.
+/// Kills everything in it at once, even what forks meanwhile.
 void kill_cgroup(int cgroup);
-/// With those that the agent has made in it.
+/// Removes it, with the cgroups that the agent made in it.
 void remove_cgroup(const char* path);
 
-/// Those that agents make are not deeper than that, or stay.
+/// Deeper cgroups of agents are not removed.
 constexpr int kDeepestCgroup = 16;
 
-/// `act(directory, name)` for each cgroup right below.
+/// Calls `act(directory, name)` for each child cgroup.
 template <class Act>
 void for_each_below(int cgroup, const Act& act) {
   const int own = openat(cgroup, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

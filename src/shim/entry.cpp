@@ -22,7 +22,7 @@
 namespace baton::shim {
 namespace {
 
-/// What may be missing of a program that is there itself.
+/// What may be missing when the program itself exists.
 const char* missing_of(const char* program) {
   std::array<char, 4> head{};
   const int file = open(program, O_RDONLY | O_CLOEXEC);
@@ -38,7 +38,7 @@ const char* missing_of(const char* program) {
              : "";
 }
 
-/// What the last call that failed has said, and a guess at what it means.
+/// Explains the errno of the last call, with a guess at the cause.
 void explain(Text& text, const char* program, int number) {
   const char* description = strerrordesc_np(number);
   text << ": " << (description != nullptr ? description : "unknown error");
@@ -49,7 +49,7 @@ void explain(Text& text, const char* program, int number) {
   text << "\n";
 }
 
-/// `program` is nullptr where it is about something else.
+/// `program` is nullptr when the message is about something else.
 void complain(std::string_view before, const char* program, std::string_view behind) {
   const int number = errno;
   Text text;
@@ -59,9 +59,8 @@ void complain(std::string_view before, const char* program, std::string_view beh
   errno = number;
 }
 
-/// What may pass within moments: a root that is renamed or exchanged right now, a program that is
-/// being written, a machine that is short of something. Whether the path is there by now says
-/// nothing about what was missing a moment ago.
+/// Errors that may vanish in a moment: a root that is being renamed, a program that is being
+/// written, a lack of resources. That the path exists now says nothing about a moment ago.
 bool passes(int number) {
   switch (number) {
     case ENOENT:
@@ -78,7 +77,7 @@ bool passes(int number) {
   }
 }
 
-/// Tries again for as long as that may take: an attempt is not to be lost for it.
+/// Tries again while the error may vanish, so that no attempt is lost for it.
 template <class Try>
 void persist(const Try& attempt) {
   constexpr int kNapMs = 20;
@@ -94,7 +93,7 @@ void persist(const Try& attempt) {
   }
 }
 
-/// From here on this process is ended when that one is gone, which it may be already.
+/// Kills this process when `parent` ends, or at once if it has ended already.
 void end_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
@@ -107,11 +106,11 @@ bool enter_folder(const char* path) {
   return entered;
 }
 
-/// Returns when the program cannot be entered.
+/// Returns only when the program cannot be entered.
 void enter_program(char* const* argv, char* const* env) {
   const pid_t parent = getppid();
   persist([&] {
-    prctl(PR_SET_PDEATHSIG, 0);  // it would pass the exec
+    prctl(PR_SET_PDEATHSIG, 0);  // otherwise it would stay set after exec
     execve(argv[0], argv, env);
     const int number = errno;
     end_with(parent);
@@ -120,8 +119,8 @@ void enter_program(char* const* argv, char* const* env) {
   });
 }
 
-/// Runs `before` to its end. It is a child of what will be the agent, in its session and group, so
-/// it is stopped and cleaned up after like everything the agent starts.
+/// Runs `before` to its end. It is a child of the future agent, in its session and group, so it is
+/// stopped and cleaned up like everything that the agent starts.
 void prepare(const Launch& launch, int failures) {
   errno = 0;
   const pid_t self = getpid();
@@ -146,7 +145,8 @@ void prepare(const Launch& launch, int failures) {
     kill(pid, SIGKILL);
     leave(failures, Failure::Step::before);
   }
-  constexpr std::uint64_t kMost = 2'000'000'000;  // what poll takes; the run's own limit is below
+  // the longest time for poll; the limit of the run comes below
+  constexpr std::uint64_t kMost = 2'000'000'000;
   const int limit =
       launch.before_ms == 0 ? -1 : static_cast<int>(std::min(launch.before_ms, kMost));
   pollfd watched = {process, POLLIN, 0};
@@ -155,7 +155,7 @@ void prepare(const Launch& launch, int failures) {
     ready = poll(&watched, 1, limit);
   } while (ready < 0 && errno == EINTR);
   errno = 0;
-  // The shim ends what is left of its tree.
+  // The shim ends the rest of its tree.
   if (ready == 0)
     leave(failures, Failure::Step::before_timeout);
   int status = 0;
@@ -169,8 +169,8 @@ void prepare(const Launch& launch, int failures) {
 }  // namespace
 
 void reset_signals() {
-  // posix_spawn leaves glibc's own two signals ignored, and its wrappers refuse to speak of them.
-  // All zero is the default action, whatever the layout.
+  // posix_spawn leaves two internal signals of glibc ignored, and glibc's functions refuse to
+  // change them. All bytes zero is the default action in any layout.
   constexpr int kLastSignal = 64;
   const std::array<std::uint64_t, 8> standard{};
   for (int number = 1; number <= kLastSignal; ++number)
@@ -239,7 +239,7 @@ void enter(const Launch& launch, int failures) {
 void leave_memory(const char* run_id, int failures) {
   place(failures, kFailuresFd);
   place(kLaunchFd, kLaunchFd);
-  // By that they are found who are on their way into a program when the shim is killed.
+  // If the shim is killed, this variable identifies processes that are about to enter a program.
   Text marker;
   marker << kRunIdVariable << "=" << run_id;
   const char* const variables[] = {marker.c_str(), nullptr};
@@ -254,7 +254,7 @@ void prepare_and_enter(const char* run_id) {
   Launch launch;
   errno = 0;
   if (!read_launch(kLaunchFd, run_id, launch)) {
-    complain("what is to be started cannot be read");
+    complain("the launch description cannot be read");
     leave(kFailuresFd, Failure::Step::launch);
   }
   prepare(launch, kFailuresFd);

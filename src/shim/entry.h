@@ -1,5 +1,8 @@
 #pragma once
 
+// The last steps into the agent's program: reset the signals, run `before`, exec. A failure is
+// explained on the agent's stderr, and reported to the shim through a pipe.
+
 #include "shim/launch.h"
 
 namespace baton::shim {
@@ -14,29 +17,29 @@ struct Failure {
     before,
     before_timeout
   } step = Step::exec;
-  int number = 0;  ///< errno; 0: `before` ran and did not end well
+  int number = 0;  ///< errno; 0: `before` ran and failed
 };
 const char* step_name(Failure::Step step);
 /// The cause in exit.json.
 const char* cause_of(Failure::Step step);
 
-/// All signals at their default action, also those glibc keeps for itself.
+/// Sets all signals to their default action, also those that glibc reserves.
 void reset_signals();
 
-/// Puts `from` at the number `to`, where exec leaves it open.
+/// Moves the descriptor `from` to the number `to`, and keeps it open across exec.
 void place(int from, int to);
 
-/// Why the agent's program is not entered, among what the agent wrote to stderr: that is where
-/// people look. errno says what failed, and stays as it is.
+/// Writes to the agent's stderr, where people look, why the program was not entered. errno says
+/// what failed and keeps its value.
 void complain(const char* what);
-/// Tells the same to the shim, by the pipe `failures`, and ends this process.
+/// Reports the same to the shim through the pipe `failures` and ends this process.
 [[noreturn]] void leave(int failures, Failure::Step step);
 
-/// Enters the agent's program, or leaves.
+/// Enters the agent's program; on failure, calls `leave`.
 [[noreturn]] void enter(const Launch& launch, int failures);
 
-/// The same for a launch with a `before`, which takes as long as it likes: so the process leaves
-/// the shim's memory first. It becomes `baton-shim enter`, whose work is `prepare_and_enter`.
+/// The same for a launch with `before`, which may take long, so the process must leave the shim's
+/// memory first. It becomes `baton-shim enter`, which calls `prepare_and_enter`.
 [[noreturn]] void leave_memory(const char* run_id, int failures);
 [[noreturn]] void prepare_and_enter(const char* run_id);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 64U << 20U;
 
-/// All of the file with a NUL behind it, or nullptr.
+/// The whole file with a NUL at the end, or nullptr.
 char* whole_file(int file, std::size_t& size) {
   struct stat status {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
@@ -39,7 +39,7 @@ char* whole_file(int file, std::size_t& size) {
   return nullptr;
 }
 
-/// One more record; false at the end.
+/// Reads the next record; false at the end.
 bool next_record(char*& at, const char* end, std::string_view& word, char*& value) {
   if (at >= end)
     return false;
@@ -68,7 +68,7 @@ class Reader {
   Reader(Launch& launch, const char* run_id) : launch_(launch), run_id_(run_id) {}
 
   bool read(char* bytes, std::size_t size) {
-    // No more records than separators, so all lists have room enough.
+    // There are no more records than separators, so every list is large enough.
     std::size_t separators = 1;
     for (std::size_t i = 0; i < size; ++i)
       separators += bytes[i] == '\0' ? 1U : 0U;

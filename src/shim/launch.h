@@ -1,11 +1,12 @@
 #pragma once
 
+// Parses the launch file, in which the daemon says what to start (protocol.h has the format).
+
 #include <cstdint>
 
 namespace baton::shim {
 
-/// What to start and how, as the daemon says. Times are milliseconds; 0: no
-/// limit.
+/// Times are milliseconds; 0: no limit.
 struct Launch {
   const char* cwd = nullptr;
   const char* cgroup = nullptr;  ///< nullptr: none
@@ -16,15 +17,15 @@ struct Launch {
   std::uint64_t kill_grace_ms = 0;
   std::uint64_t log_cap_bytes = 0;
   char** argv = nullptr;  ///< ends in nullptr
-  /// What runs before the agent; its first entry is nullptr when nothing does.
+  /// The program that runs before the agent; its first entry is nullptr when there is none.
   char** before = nullptr;
   const char* before_cwd = nullptr;
   std::uint64_t before_ms = 0;
   char** env = nullptr;  ///< ends in nullptr
 };
 
-/// False when the file is incomplete, damaged or of another run. The memory is never given back: a
-/// shim reads one launch.
+/// Returns false when the file is incomplete, damaged or of another run. The memory is never freed:
+/// a shim reads one launch.
 bool read_launch(int file, const char* run_id, Launch& launch);
 
 }  // namespace baton::shim

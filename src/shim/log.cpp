@@ -24,8 +24,8 @@ int make_log(int directory, const char* name) {
 
 namespace {
 
-/// The folder of that absolute path, which is made as far as it is missing; -1 where a link lies in
-/// the way: an agent that puts one there would have us empty files elsewhere.
+/// Opens the folder with this absolute path and creates missing parts. -1 where the path has a
+/// link: with a link, an agent could make us empty files elsewhere.
 int enter_folders(std::string_view path) {
   int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   while (folder >= 0 && !path.empty()) {
@@ -56,7 +56,7 @@ int make_common_log(const char* path) {
   const int folder = enter_folders(whole.substr(0, slash));
   if (folder < 0)
     return -1;
-  // Nothing is emptied before it is known to be a file: a pipe would hold the shim up.
+  // Make sure that it is a file before emptying it: opening a pipe would block the shim.
   const int file =
       openat(folder, path + slash + 1,
              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -100,7 +100,8 @@ void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
   remember(bytes + kept, size - kept);
   if (was_whole)
     write_marker();
-  // Nothing more is written, but the modification time goes on telling when output came last.
+  // After the cap nothing more is written, but the modification time must still show the last
+  // output.
   if (file_ >= 0 && now_ms - touched_ms_ >= 1000) {
     (void)futimens(file_, nullptr);
     touched_ms_ = now_ms;
@@ -109,7 +110,7 @@ void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
 
 void Log::remember(const char* bytes, std::size_t size) {
   if (ring_ == nullptr) {
-    // What was not remembered from the first on has a hole.
+    // The remembered bytes must be complete from the first dropped one on.
     if (dropped() != size)
       return;
     void* const memory =
@@ -169,7 +170,7 @@ std::size_t Log::keep(const char* bytes, std::size_t size) {
 
 void Log::write_marker() const {
   const Text marker = this->marker();
-  // Always at the same place, for the number grows.
+  // Always write at the same place, because the number grows.
   if (file_ >= 0)
     (void)!pwrite(file_, marker.c_str(), marker.view().size(), static_cast<off_t>(kept_));
 }

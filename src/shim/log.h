@@ -1,5 +1,9 @@
 #pragma once
 
+// Writes the agent's output into log files, up to a cap. The agent must never hang because a disk
+// is full, so nothing here waits or fails: what cannot be written is counted and dropped. The last
+// dropped bytes are remembered (kTailBytes).
+
 #include <cstddef>
 #include <cstdint>
 
@@ -7,20 +11,18 @@
 
 namespace baton::shim {
 
-/// One stream of the agent on its way into a file, up to a cap. Nothing here waits or fails: an
-/// agent must not hang because a disk is full, so what cannot be kept is counted and dropped. The
-/// end of that is remembered (kTailBytes).
+/// One stream of the agent and its log file.
 class Log {
  public:
-  /// `file` is one of make_log. `source` is the reading end of the agent's pipe. Both are owned.
-  /// `both` is one of make_common_log, or -1, and is not owned.
+  /// `file` comes from make_log. `source` is the reading end of the agent's pipe. The object owns
+  /// both. `both` comes from make_common_log or is -1, and is not owned.
   Log(int file, int source, int both, std::uint64_t cap_bytes)
       : file_(file), source_(source), both_(both), cap_(cap_bytes) {}
 
-  /// Takes what lies in the pipe, at most 1 MiB. True when there was anything.
+  /// Reads what is in the pipe, at most 1 MiB. Returns true when there was anything.
   bool drain(std::int64_t now_ms);
-  /// Brings the marker up to date, if there is one, and writes what is remembered into a new file
-  /// of this name.
+  /// Updates the marker line, if there is one, and writes the remembered bytes into a new file
+  /// `tail`.
   void finish(int directory, const char* tail) const;
 
   int source() const { return source_; }  ///< -1 after end of file
@@ -43,15 +45,15 @@ class Log {
   std::uint64_t received_ = 0;
   std::int64_t touched_ms_ = 0;
   char last_ = '\n';
-  /// A ring: the dropped byte number n lies at n modulo kTailBytes. nullptr: nothing was dropped,
-  /// or there is no memory. It is there as long as the shim.
+  /// A ring buffer: dropped byte n is at n modulo kTailBytes. nullptr: nothing was dropped, or
+  /// there is no memory. Never freed.
   char* ring_ = nullptr;
 };
 
-/// Makes the file, which must not exist; -1 when it cannot be had: then nothing is kept.
+/// Creates the file, which must not exist. -1 on failure: then nothing is logged.
 int make_log(int directory, const char* name);
-/// Makes or empties the file that gets both streams, and the folders it lies in; -1
-/// when it is no regular file or cannot be had.
+/// Creates or empties the file for both streams, with its folders. -1 when it is not a regular file
+/// or cannot be created.
 int make_common_log(const char* path);
 
 }  // namespace baton::shim

@@ -1,4 +1,4 @@
-// baton-shim: one agent's companion. protocol.h says what it is told and what it writes.
+// baton-shim stands between the daemon and one agent. protocol.h specifies it.
 
 #include <cerrno>
 #include <csignal>
@@ -16,7 +16,6 @@
 
 #include "shim/agent.h"
 #include "shim/cgroup.h"
-#include "shim/courier.h"
 #include "shim/entry.h"
 #include "shim/proc.h"
 #include "shim/protocol.h"
@@ -34,7 +33,7 @@ Text marker_of(const char* run_id) {
   return marker;
 }
 
-/// Only what the protocol names stays open, and none of it passes an exec.
+/// Closes all descriptors that the protocol does not name. exec closes the rest.
 bool settle_descriptors(int last) {
   for (int file = kDirectoryFd; file <= last; ++file) {
     if (fcntl(file, F_SETFD, FD_CLOEXEC) != 0)
@@ -44,8 +43,8 @@ bool settle_descriptors(int last) {
   return true;
 }
 
-/// SIGTERM and SIGCHLD come through the descriptor returned, all others that can be are left
-/// blocked: nothing but SIGKILL ends a shim before its work is done.
+/// Returns a signalfd for SIGTERM and SIGCHLD. All other signals stay blocked, so only SIGKILL ends
+/// a shim before its work is done.
 int signal_descriptor() {
   sigset_t all{};
   sigfillset(&all);
@@ -58,7 +57,7 @@ int signal_descriptor() {
   return signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/// True when a byte came. End of file and SIGTERM both mean: leave.
+/// Returns true when a byte came. End of file and SIGTERM both mean: exit.
 bool wait_for_byte(int signals) {
   while (true) {
     pollfd watched[] = {{kGoFd, POLLIN, 0}, {signals, POLLIN, 0}};
@@ -83,7 +82,7 @@ ShimExit watch(int signals, const Start& start, Agent& agent, const char* cause)
   const Text marker = marker_of(start.run_id);
   const char* const cgroup = start.cgroup_path.data();
   const Tree tree{.parent = getpid(),
-                  .session = 0,  // everything in it is below this process as well
+                  .session = 0,  // its processes are also below this process
                   .agent_start_ticks = start.agent.start_ticks,
                   .marker = marker.c_str(),
                   .cgroup = open_cgroup_of(start.run_id, cgroup)};
@@ -94,9 +93,9 @@ ShimExit watch(int signals, const Start& start, Agent& agent, const char* cause)
   return write_exit(kDirectoryFd, start.run_id, *exit) ? ShimExit::recorded : ShimExit::lost;
 }
 
-/// Why this process has to leave. None: the run is its own, and its agent is in its program, or was
-/// ended on the way with `cause`. A process that cannot be had yet, or was ended while it stood
-/// there, is made again, once, when there is something to start.
+/// Starts the agent. Returns why this process must exit. Nothing: the run is claimed, and the agent
+/// is in its program or was ended with `cause`. If the agent's process could not be made yet, or
+/// was killed while it waited, it is made again once there is something to start.
 std::optional<ShimExit> attempt(int signals, Start& start, Stack& stack, Agent& agent,
                                 const char*& cause) {
   while (true) {
@@ -110,7 +109,7 @@ std::optional<ShimExit> attempt(int signals, Start& start, Stack& stack, Agent& 
     }
     if (start.refused)
       return start.refused;
-    if (told_to_leave())
+    if (asked_to_end())
       return ShimExit::not_started;
     if (last)
       return ShimExit::no_claim;
@@ -131,9 +130,9 @@ ShimExit run(const char* run_id) {
   Start start;
   start.run_id = run_id;
 #ifdef BATON_SANITIZE
-  Stack stack;  // anywhere else ASan would complain of it, on the agent's stderr
+  Stack stack;  // anywhere else ASan would complain on the agent's stderr
 #else
-  static Stack stack;  // the system's limit of a stack may be lower than that
+  static Stack stack;  // the stack limit of the system may be smaller
 #endif
   Agent agent;
   make_logs(agent);
@@ -163,7 +162,7 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace) {
   }
   ExitRecord exit;
   exit.cause = kCauseShimKilled;
-  // What is recorded is final, and the next attempt would stand beside whoever was overlooked.
+  // The record is final, and the next attempt would run beside any process that we missed.
   if (!sweep(tree, grace_ms, exit))
     return ShimExit::lost;
   if (tree.cgroup >= 0)
@@ -177,7 +176,7 @@ ShimExit tell(const char* limit_ms, char** argv) {
     return ShimExit::bad_call;
   const int signals = signal_descriptor();
   setsid();
-  return signals < 0 ? ShimExit::bad_call : deliver(signals, limit_ms, argv);
+  return signals < 0 ? ShimExit::bad_call : run_notify_program(signals, limit_ms, argv);
 }
 
 ShimExit called(int count, char** words) {
@@ -201,8 +200,8 @@ ShimExit called(int count, char** words) {
 }  // namespace baton::shim
 
 #ifdef BATON_SANITIZE
-/// The search for leaks at the end cannot do its work in a process that is a subreaper with its
-/// signals blocked: it gives up, and its exit code would replace the shim's.
+/// The leak check does not work in a subreaper with blocked signals: it gives up, and its exit code
+/// would replace that of the shim.
 extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
   return "detect_leaks=0";
 }

@@ -13,7 +13,7 @@
 namespace baton::shim {
 namespace {
 
-/// The next field up to a blank.
+/// The next field, up to a blank.
 std::string_view field(std::string_view& rest) {
   const std::size_t blank = rest.find(' ');
   const std::string_view found(rest.data(), blank < rest.size() ? blank : rest.size());
@@ -21,7 +21,7 @@ std::string_view field(std::string_view& rest) {
   return found;
 }
 
-/// Looks for `entry` among NUL-separated texts that come in pieces.
+/// Looks for `entry` among NUL-separated texts that arrive in pieces.
 class Matcher {
  public:
   explicit Matcher(std::string_view entry) : entry_(entry) {}
@@ -75,7 +75,7 @@ bool read_stat(pid_t pid, Stat& stat) {
   const ssize_t size = read_small(AT_FDCWD, path.c_str(), bytes.data(), bytes.size());
   if (size <= 0)
     return false;
-  // The name in brackets may itself hold blanks and brackets, so start behind the last one.
+  // The name in brackets may contain blanks and brackets, so start after the last bracket.
   const char* behind_name = std::strrchr(bytes.data(), ')');
   if (behind_name == nullptr || behind_name[1] != ' ')
     return false;

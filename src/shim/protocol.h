@@ -9,7 +9,7 @@
 //   - baton-shim 2 enter <run id>: called by itself, in the agent's process; see `before`
 //   - baton-shim 2 sweep <run id> <grace ms>: the run's shim was killed: end its tree, record that
 //   - baton-shim 2 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
-//   - baton-shim 2 fits: leave with 0; it understands who calls so
+//   - baton-shim 2 fits: exit with 0, if it has this protocol version
 //
 // with an empty environment (`enter`: BATON_RUN_ID alone), all signals blocked, stdin, stdout and
 // stderr on /dev/null, and the descriptors below. Exit statuses are those of ShimExit.
@@ -20,28 +20,28 @@
 //         shim of this run lives and none of its processes can make a claim.
 //   fd 5  `run` only: the go-pipe. A first byte: the launch is complete, the run directory has its
 //         prompt and its place; make everything ready. A second: claim and start. End of file at
-//         any time: leave, nothing ran.
-//   fd 6  `run` only: the launch, a file in memory, for it holds the agent's environment, keys and
-//         all. Records that end in NUL, each a word, a space and a value; repeated for arg, before
-//         and env; the last one is `end 1`:
+//         any time: exit, nothing ran.
+//   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets.
+//         Records that end in NUL, each a word, a space and a value; repeated for arg,
+//         before and env; the last one is `end 1`:
 //           launch 2 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
 //           log_cap_bytes N | stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... |
 //           before_cwd PATH | before_ms N | before TEXT ... | env NAME=VALUE ...
 //         A limit of 0 is no limit, a grace of 0 no grace; `cgroup` (a cgroup v2 directory in which
-//         the shim may make its own) is optional. `before` (optional) is a program that has to end
+//         the shim may make its own) is optional. `before` (optional) is a program that must end
 //         with 0 before the agent's is entered; it belongs to the agent's tree, and what it writes
 //         goes to stderr.log. The agent's process becomes `baton-shim enter` for it. `log`
-//         (optional) is a file that gets what both streams get, in the order it comes: for people
-//         who look where the agent's project lies. Folders it lies in are made; where one of them,
-//         or itself, is a link, or it is no regular file, there is none.
+//         (optional) is a file that gets both streams in the order of their output, for people who
+//         look in the agent's project. Missing folders are created. If the file or one of its
+//         folders is a link, or it is not a regular file, there is no such log.
 //
 // `tell` has the program's environment, stdin, stdout and stderr, and one descriptor beside them:
-// fd 3, a pipe nobody writes to, whose end of file means that the daemon is gone. It enters the
+// fd 3, a pipe without data; its end of file means that the daemon is gone. It enters the
 // program, waits until nothing of its tree is left, and ends what is left when the limit has passed
-// or the daemon is gone. It leaves nothing behind, also no record.
+// or the daemon is gone. It leaves nothing behind, not even a record.
 //
 // A shim may be started before its run is known: until the first byte its directory lies apart
-// (`.spare` in the folder of the runs), and it belongs to nobody. It makes the logs and the agent's
+// (`.spare` in the folder of the runs), and it belongs to no run. It makes the logs and the agent's
 // process at once, so that a start waits for neither. That process writes its record, takes the two
 // bytes, makes the claim, and enters the agent's program (agent.h).
 //
@@ -57,8 +57,8 @@
 //   - stdout.tail, stderr.tail (shim, before exit.json): where more came than the cap, the end of
 //     what was dropped, kTailBytes at most: an agent says at its end what came of its work.
 //   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
-//   - claim (the agent's process): .claim under its second name, which it takes only if nobody has
-//     it, as a file made with O_EXCL would. Once it is there this attempt is never started again,
+//   - claim (the agent's process): .claim under its second name, which it gets only if no file
+//     has that name, as with O_EXCL. Once it is there this attempt is never started again,
 //     and only then is the agent's program entered.
 //   - exit.json (shim): how it ended; written by temporary file, fsync, rename, fsync of the
 //     directory.
@@ -113,12 +113,12 @@ inline constexpr const char* kCauseIdleLimit = "idle_limit";
 inline constexpr const char* kCauseTerm = "term";               ///< the shim got SIGTERM
 inline constexpr const char* kCauseShimKilled = "shim_killed";  ///< written by `sweep`
 
-/// recorded: exit.json is there, or nothing was to be done (`fits`). not_started: told to leave,
+/// recorded: exit.json exists, or nothing had to be done (`fits`). not_started: told to exit,
 /// nothing ran. bad_call: arguments, descriptors or the launch are wrong, nothing ran. no_claim:
-/// what a start needs or `claim` could not be made, nothing ran. lost: the run directory was
-/// removed or there were no descriptors for it, so the end could not be recorded.
-/// Of `tell`, where recorded means that the program has ended with 0: program_failed: in another
-/// way, or it could not be entered; program_late: the limit had passed.
+/// `claim` or something else that a start needs could not be made, nothing ran. lost: the end could
+/// not be recorded, because the run directory was removed or no descriptors were left. For `tell`,
+/// recorded means that the program ended with 0; program_failed: it ended differently or could not
+/// be entered; program_late: the limit was over.
 enum class ShimExit {
   recorded = 0,
   not_started = 111,

@@ -28,7 +28,7 @@ bool put(int file, std::string_view bytes) {
   return true;
 }
 
-/// Makes a new file with these bytes. Nothing stays behind when that fails; errno says why.
+/// Creates a new file with these bytes. On failure, leaves nothing behind and sets errno.
 bool create(int directory, const char* name, std::string_view bytes, bool durable) {
   const int file =
       openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
@@ -53,7 +53,7 @@ Text identity(const Stat& process) {
   return text;
 }
 
-/// The value of a line `word value`.
+/// The value in a line `word value`.
 std::string_view line_value(std::string_view text, std::string_view word) {
   while (!text.empty()) {
     const std::size_t newline = text.find('\n');
@@ -67,9 +67,9 @@ std::string_view line_value(std::string_view text, std::string_view word) {
 }
 
 void copy(std::string_view text, char* to, std::size_t room) {
-  const std::size_t size =
-      text.size() < room ? text.size() : 0;  // too long: better none than another
-  if (size > 0)                              // an empty text may have no bytes to copy from at all
+  // too long: rather none than a wrong one
+  const std::size_t size = text.size() < room ? text.size() : 0;
+  if (size > 0)  // an empty text may point nowhere
     std::memcpy(to, text.data(), size);
   to[size] = '\0';
 }
@@ -109,19 +109,19 @@ Text json(const char* run_id, const ExitRecord& exit) {
   return text;
 }
 
-/// The run directory and the one it lies in: both entries have to be on the disk.
+/// Syncs the run directory and its parent: both entries must be on disk.
 bool sync_directories(int directory) {
   if (fsync(directory) != 0)
     return false;
   const int parent = openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (parent < 0)
-    return true;  // not ours to read; then its owner has to see to it
+    return true;  // we may not read it; its owner must sync it
   const bool good = fsync(parent) == 0;
   close(parent);
   return good;
 }
 
-/// `.exit.json.` and 16 random digits: an agent cannot stand in its way.
+/// `.exit.json.` and 16 random digits, so that an agent cannot block the name.
 Text other_name(std::string_view ending) {
   std::array<unsigned char, 8> random{};
   if (getrandom(random.data(), random.size(), GRND_NONBLOCK) < 0)
@@ -138,13 +138,13 @@ Text other_name(std::string_view ending) {
 bool take_place(int directory, const char* temporary) {
   if (renameat(directory, temporary, directory, kExitFile) == 0)
     return true;
-  // A folder that the agent has made, say.
+  // The agent may have made a folder with this name.
   return renameat(directory, kExitFile, directory, other_name(".aside").c_str()) == 0 &&
          renameat(directory, temporary, directory, kExitFile) == 0;
 }
 
-/// Whoever has taken a shim its descriptors, or its right to write anything, gives neither back;
-/// another process still has them.
+/// An agent that took the shim's descriptors or its right to write never gives them back. Another
+/// process still has its own.
 constexpr int kMostWithout = 5;
 
 bool removed(int directory) {
@@ -157,7 +157,7 @@ bool removed(int directory) {
 bool make_claim(int directory) {
   if (renameat2(directory, kWrittenClaimFile, directory, kClaimFile, RENAME_NOREPLACE) == 0)
     return true;
-  // A file system that cannot do that in one.
+  // For file systems that cannot do it in one step.
   if ((errno != EINVAL && errno != ENOSYS) ||
       linkat(directory, kWrittenClaimFile, directory, kClaimFile, 0) != 0)
     return false;
@@ -208,7 +208,7 @@ bool read_agent(int directory, AgentRecord& agent) {
 
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
   const Text text = json(run_id, exit);
-  int without = 0;  // tries against a limit of this process alone
+  int without = 0;  // failures for lack of this process's own resources
   while (!removed(directory) && without < kMostWithout) {
     const Text temporary = other_name(".tmp");
     if (create(directory, temporary.c_str(), text.view(), true)) {
@@ -218,7 +218,7 @@ bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
     } else if (errno == EMFILE || errno == EFBIG) {
       ++without;
     }
-    // The agent may have taken everybody's right to write here, its own too.
+    // The agent may have removed all rights to write here, its own too.
     struct stat status {};
     if (fstat(directory, &status) == 0)
       (void)fchmod(directory, (status.st_mode & 07777U) | S_IRWXU);

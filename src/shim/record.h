@@ -1,5 +1,8 @@
 #pragma once
 
+// The files that the shim writes into the run directory, above all `claim` and exit.json. Both must
+// be complete and durable, whatever the agent does in that directory.
+
 #include <cstddef>
 #include <cstdint>
 
@@ -12,27 +15,27 @@ namespace baton::shim {
 constexpr std::size_t kBootIdBytes = 40;
 constexpr std::size_t kPathBytes = 4096;
 
-/// Makes `claim` of what was written for it. False when it exists or cannot be made: then nothing
-/// may be started.
+/// Gives the prepared claim its final name. False when the claim exists or cannot be made: then
+/// nothing may be started.
 bool make_claim(int directory);
-/// Whether that has been done here, by whichever process.
+/// Whether the run was claimed, by any process.
 bool claim_made(int directory);
 
-/// `agent`, for the case that the shim is killed.
+/// Writes `agent`, the record that is needed if the shim is killed.
 bool write_agent(int directory, const Stat& agent);
 /// Adds the cgroup, which is known later.
 bool add_cgroup(int directory, const char* path);
-/// Removes it, for its process is gone.
+/// Removes the record of a process that is gone.
 void remove_agent(int directory);
 struct AgentRecord {
   pid_t session = 0;
   std::uint64_t start_ticks = 0;
   char boot_id[kBootIdBytes] = {};
-  char cgroup[kPathBytes] = {};  ///< "": none
+  char cgroup[kPathBytes] = {};  ///< "": no cgroup
 };
 bool read_agent(int directory, AgentRecord& agent);
 
-/// What goes into exit.json.
+/// The content of exit.json.
 struct ExitRecord {
   const char* cause = nullptr;
   int exit_code = -1;           ///< -1: none
@@ -53,9 +56,8 @@ struct ExitRecord {
   int survivors = 0;
 };
 
-/// Writes exit.json durably, whatever stands in its place. Tries again each second until there is
-/// room for it; false only when the run directory itself is gone, or somebody has taken this
-/// process all its descriptors.
+/// Writes exit.json durably, whatever has its name. Tries again each second until there is space.
+/// False only when the run directory is gone, or this process has lost all its descriptors.
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit);
 
 }  // namespace baton::shim

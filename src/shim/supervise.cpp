@@ -4,11 +4,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <limits>
 #include <optional>
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -18,13 +20,16 @@
 #include "shim/entry.h"
 #include "shim/log.h"
 #include "shim/protocol.h"
+#include "shim/record.h"
+#include "shim/text.h"
+#include "shim/tree.h"
 
 namespace baton::shim {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// Between two looks at a tree that is to end. Most ends are told by SIGCHLD before.
+/// The pause between two looks at a tree that must end. SIGCHLD reports most ends earlier.
 constexpr std::int64_t kLookAgainMs = 50;
 constexpr int kEmptyLooks = 3;
 
@@ -55,7 +60,7 @@ class Supervisor {
         both_log_(make_common_log(launch_.log)),
         out_(agent.out_log, agent.out, both_log_, launch_.log_cap_bytes),
         err_(agent.err_log, agent.err, both_log_, launch_.log_cap_bytes),
-        // One that was ended in the moment of its claim did not come to write it down.
+        // A process that was killed in the moment of its claim did not write down the time.
         started_(start.claimed ? start.steady_ms : steady_ms()),
         last_output_(started_) {
     exit_.cause = cause != nullptr ? cause : kCauseExit;
@@ -63,7 +68,7 @@ class Supervisor {
   }
 
   std::optional<ExitRecord> run() {
-    // Its end may have been told before.
+    // Its end may have been reported earlier.
     reap();
     for (step(steady_ms()); phase_ != Phase::done; step(steady_ms()))
       wait();
@@ -92,7 +97,7 @@ class Supervisor {
   const Launch& launch_;
   const Tree& tree_;
   pid_t agent_;
-  int both_log_;  ///< made only now: the daemon's own writes around the start have been performed
+  int both_log_;  ///< created late, so that it does not delay the start
   Log out_;
   Log err_;
   std::int64_t started_;
@@ -102,7 +107,7 @@ class Supervisor {
   bool term_ = false;
   bool agent_ended_ = false;
   bool childless_ = false;
-  bool blind_ = false;  ///< nobody can say who is left
+  bool blind_ = false;  ///< the survivors are unknown
   ExitRecord exit_;
 };
 
@@ -114,15 +119,15 @@ std::int64_t Supervisor::next_deadline() const {
 }
 
 void Supervisor::wait() {
-  // poll leaves out negative descriptors. The agent's `failures` are not among them: to be woken by
-  // the entry of its program would take the processor from it.
+  // poll ignores negative descriptors. The agent's `failures` are not watched: waking up for the
+  // entry would take the processor from it.
   std::array<pollfd, 3> watched = {pollfd{signals_, POLLIN, 0}, pollfd{out_.source(), POLLIN, 0},
                                    pollfd{err_.source(), POLLIN, 0}};
   const std::int64_t next = next_deadline();
   int timeout = -1;
   if (next != kNever)
     timeout = static_cast<int>(std::clamp<std::int64_t>(next - steady_ms(), 0, 3'600'000));
-  // Whoever has taken this process its descriptors has it fail. Then it looks from time to time.
+  // poll fails when an agent has taken our descriptors. Then look from time to time.
   if (poll(watched.data(), watched.size(), timeout) < 0 && errno != EINTR)
     poll(nullptr, 0, static_cast<int>(kLookAgainMs));
   const std::int64_t now = steady_ms();
@@ -139,11 +144,11 @@ void Supervisor::read_signals() {
     if (info.ssi_signo == SIGTERM)
       term_ = true;
   }
-  // Whatever came: one SIGCHLD may stand for many ends, and asking costs nothing.
+  // One SIGCHLD may stand for many ends, and asking costs nothing.
   reap();
 }
 
-/// At the end: an agent that was not entered has ended at once.
+/// Read at the end: an agent that was not entered ended at once.
 void Supervisor::read_failure() {
   Failure failure;
   if (read(failures_, &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
@@ -157,8 +162,8 @@ void Supervisor::reap() {
   while (true) {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, WNOHANG);
-    // As the subreaper this process is the parent of all orphans of the tree: without children, the
-    // whole tree is empty.
+    // As the subreaper, this process is the parent of all orphans: without children, the tree is
+    // empty.
     childless_ = pid < 0 && errno == ECHILD;
     if (pid <= 0)
       return;
@@ -178,8 +183,8 @@ bool Supervisor::tree_empty() {
   return agent_ended_ && childless_ && signal_tree(tree_, 0) <= 0;
 }
 
-/// As `signal_tree`. Where /proc cannot be read, for want of descriptors, those are reached at
-/// least who need no look: the agent and its group.
+/// Like `signal_tree`. Without descriptors /proc cannot be read; then signal at least the agent and
+/// its group.
 int Supervisor::signal_all(int signal) {
   const int alive = signal_tree(tree_, signal);
   if (alive < 0 && !agent_ended_) {
@@ -202,7 +207,7 @@ void Supervisor::begin_end(std::int64_t now, const char* cause) {
   if (agent_ended_)
     exit_.leftovers = std::max(0, alive);
   phase_ = Phase::terminating;
-  // A grace of zero is no grace, unlike the other limits.
+  // A grace of zero means no grace, unlike the other limits.
   phase_ends_ = launch_.kill_grace_ms == 0 ? now : deadline(now, launch_.kill_grace_ms);
 }
 
@@ -220,7 +225,8 @@ void Supervisor::step(std::int64_t now) {
       else if (agent_ended_)
         begin_end(now, nullptr);
       else if (now >= deadline(started_, launch_.timeout_ms))
-        begin_end(now, kCauseWallLimit);  // also when it is asked for because this process stood
+        begin_end(now,
+                  kCauseWallLimit);  // also when the time was over because this process was stopped
       else if (term_)
         begin_end(now, kCauseTerm);
       else if (now >= deadline(last_output_, launch_.idle_timeout_ms))
@@ -255,7 +261,7 @@ void Supervisor::step(std::int64_t now) {
 void Supervisor::finish() {
   const std::int64_t now = steady_ms();
   read_failure();
-  // What still lies in the pipes belongs to the run; end of file is not waited for.
+  // What is still in the pipes belongs to the run. Do not wait for end of file.
   out_.drain(now);
   err_.drain(now);
   out_.finish(kDirectoryFd, kStdoutTailFile);
@@ -273,8 +279,8 @@ void Supervisor::finish() {
     exit_.ended_ms = unix_ms();
     exit_.wall_ms = now - started_;
   }
-  // A machine that goes down sends TERM to everybody at once; the agent's end may be seen first.
-  // Some agents end with a status of their own then. One that ended well has ended well.
+  // At shutdown, all processes get SIGTERM at once, and the agent may end first with its own
+  // status. An agent that ended with success counts as successful.
   read_signals();
   if (term_ && exit_.cause == kCauseExit && exit_.exit_code != 0)
     exit_.cause = kCauseTerm;
@@ -286,7 +292,7 @@ std::int64_t unix_ms() {
   return clock_ms(CLOCK_REALTIME);
 }
 std::int64_t steady_ms() {
-  return clock_ms(CLOCK_BOOTTIME);  // as the daemon counts
+  return clock_ms(CLOCK_BOOTTIME);  // the clock of the daemon
 }
 
 std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent& agent,
@@ -299,8 +305,8 @@ bool sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
   const auto grace = static_cast<std::int64_t>(std::min<std::uint64_t>(grace_ms, 3'600'000));
   int alive = signal_tree(tree, SIGTERM);
   exit.leftovers = std::max(0, alive);
-  // Who becomes another program at this very moment shows no variables. So it is empty when it was
-  // found so some times in a row; among children nobody is missed.
+  // A process that is in exec shows no variables at that moment. So the tree counts as empty only
+  // after several looks; children are always found.
   const int enough = tree.marker != nullptr ? kEmptyLooks : 1;
   for (int empty = alive == 0 ? 1 : 0; empty < enough;) {
     poll(nullptr, 0, static_cast<int>(kLookAgainMs));
@@ -317,6 +323,75 @@ bool sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
   }
   exit.survivors = std::max(0, alive);
   return alive >= 0;
+}
+
+namespace {
+
+constexpr std::uint64_t kGraceMs = 1000;
+
+[[noreturn]] void become_program(pid_t shim, char** argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != shim)
+    _exit(127);
+  setsid();
+  reset_signals();
+  sigset_t none{};
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(argv[0], argv, environ);
+  _exit(127);
+}
+
+/// Returns true when nothing is left: as the subreaper, this process is the parent of all orphans.
+/// Sets `failed` when the program has ended with another status than 0.
+bool childless(pid_t program, bool& failed) {
+  pid_t pid = 0;
+  int status = 0;
+  do {
+    pid = waitpid(-1, &status, WNOHANG);
+    failed = failed || (pid == program && status != 0);
+  } while (pid > 0);
+  return pid < 0 && errno == ECHILD;
+}
+
+bool asked_to_end(int signals) {
+  bool leave = false;
+  signalfd_siginfo info{};
+  while (read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+    leave = leave || info.ssi_signo == SIGTERM;
+  return leave;
+}
+
+}  // namespace
+
+ShimExit run_notify_program(int signals, const char* limit_ms, char** argv) {
+  std::uint64_t limit = 0;
+  if (!parse_number(limit_ms, limit) || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    return ShimExit::bad_call;
+  const pid_t shim = getpid();
+  const pid_t pid = fork();
+  if (pid < 0)
+    return ShimExit::not_started;
+  if (pid == 0)
+    become_program(shim, argv);
+  constexpr std::uint64_t kMost = 3'600'000;
+  const std::int64_t end = steady_ms() + static_cast<std::int64_t>(std::min(limit, kMost));
+  bool failed = false;
+  while (!childless(pid, failed)) {
+    const std::int64_t left = end - steady_ms();
+    pollfd watched[] = {{kLifeFd, POLLIN, 0}, {signals, POLLIN, 0}};
+    if (left > 0 && poll(watched, 2, static_cast<int>(left)) < 0 && errno != EINTR)
+      return ShimExit::lost;
+    if (left > 0 && watched[0].revents == 0 && !asked_to_end(signals))
+      continue;
+    ExitRecord exit;
+    const bool known = sweep(Tree{.parent = shim}, kGraceMs, exit);
+    (void)childless(pid, failed);
+    if (!known || exit.survivors != 0)
+      return ShimExit::lost;
+    return left > 0 ? ShimExit::recorded : ShimExit::program_late;
+  }
+  return failed ? ShimExit::program_failed : ShimExit::recorded;
 }
 
 }  // namespace baton::shim

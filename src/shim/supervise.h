@@ -1,15 +1,19 @@
 #pragma once
 
+// Watches an agent until its whole process tree is empty, enforces the limits, and ends what is
+// left. Also runs the program of `notify:` (`run_notify_program`).
+
 #include <optional>
 
 #include "shim/agent.h"
 #include "shim/launch.h"
+#include "shim/protocol.h"
 #include "shim/record.h"
 #include "shim/tree.h"
 
 namespace baton::shim {
 
-/// Where a run stands. Each state is left by what stands in its row:
+/// The phase of a run, and what ends each phase:
 ///
 ///   running      agent ended, nothing left  -> done
 ///                agent ended, others left   -> terminating (TERM to the tree)
@@ -21,20 +25,25 @@ namespace baton::shim {
 ///                                              where nobody can say who they are
 enum class Phase { running, terminating, killing, done };
 
-/// How long killed processes may take to vanish before they are given up and reported.
+/// How long killed processes may take to vanish before they are reported as survivors.
 constexpr std::int64_t kKillPatienceMs = 10'000;
 
-/// Watches over an agent that was claimed until its tree is empty. `signals` is a signalfd for
-/// SIGTERM and SIGCHLD; `cause` is that of `stand_by`. Nothing: /proc could not be read, so that
-/// what is left has to be ended by another process.
+/// Supervises a claimed agent until its tree is empty. `signals` is a signalfd for SIGTERM and
+/// SIGCHLD; `cause` comes from `stand_by`. Nothing: /proc could not be read, so another process
+/// must end what is left.
 std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent& agent,
                                     const Tree& tree, const char* cause);
 
 /// Ends a tree without a shim: TERM, grace, KILL. Fills in leftovers and survivors. False: /proc
-/// could not be read, so that nobody can say who is left.
+/// could not be read, so the survivors are unknown.
 bool sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit);
 
 std::int64_t unix_ms();
 std::int64_t steady_ms();
+
+/// Runs a program with our stdin, stdout and stderr, until its tree is empty, the limit is over,
+/// SIGTERM came, or the other end of kLifeFd was closed because the daemon is gone. Then ends what
+/// is left. `signals` is a signalfd for SIGTERM and SIGCHLD.
+ShimExit run_notify_program(int signals, const char* limit_ms, char** argv);
 
 }  // namespace baton::shim

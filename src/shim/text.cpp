@@ -44,7 +44,7 @@ Text& Text::quoted(std::string_view part) {
       put('\\');
       put(part[i]);
     } else if (byte < 0x20 || byte >= 0x7f) {
-      // Bytes above ASCII are spelled out one by one: nobody checked that they are UTF-8.
+      // Escape bytes above ASCII one by one: nobody has checked that they are UTF-8.
       *this << "\\u00";
       put(kHex[byte >> 4U]);
       put(kHex[byte & 0xfU]);

@@ -1,5 +1,7 @@
 #pragma once
 
+// Builds small texts without allocating memory.
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -7,14 +9,14 @@
 
 namespace baton::shim {
 
-/// A text of bounded length, for small files. What does not fit is dropped.
+/// A text of limited length. What does not fit is dropped.
 class Text {
  public:
   Text& operator<<(std::string_view part);
   Text& operator<<(std::int64_t number);
   Text& operator<<(std::uint64_t number);
   Text& operator<<(int number) { return *this << static_cast<std::int64_t>(number); }
-  /// With quotation marks, escaped as JSON wants it; cut after 512 bytes.
+  /// Adds the text as a JSON string, cut after 512 bytes.
   Text& quoted(std::string_view part);
 
   std::string_view view() const { return {bytes_.data(), size_}; }
@@ -27,7 +29,7 @@ class Text {
   std::size_t size_ = 0;
 };
 
-/// Decimal digits only; false for anything else and for what does not fit.
+/// Parses decimal digits; false for anything else and for numbers that do not fit.
 bool parse_number(std::string_view text, std::uint64_t& number);
 
 }  // namespace baton::shim

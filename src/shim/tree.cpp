@@ -26,7 +26,7 @@ struct Entry {
   bool member = false;
 };
 
-/// One look at all processes, ordered by process number.
+/// One look at all processes, ordered by number.
 class Snapshot {
  public:
   Snapshot() = default;
@@ -37,9 +37,9 @@ class Snapshot {
   Snapshot& operator=(Snapshot&&) = delete;
 
   void take();
-  /// Nothing could have been overlooked.
+  /// Whether nothing can have been missed.
   bool whole() const { return whole_; }
-  /// Of `entry`, as `has_variable`.
+  /// Whether the process of `entry` has the variable; see `has_variable`.
   bool carries(const Entry& entry, const char* variable) {
     const bool found = has_variable(entry.stat.pid, variable);
     whole_ = whole_ && (found || !short_of_means(errno));
@@ -108,8 +108,8 @@ Entry* Snapshot::find(pid_t pid) {
   return nullptr;
 }
 
-/// A number cannot be given out again while it is the number of a session that has members. So the
-/// session is the agent's when its leader is the agent, or when a member carries the run id.
+/// The kernel does not reuse a number while a session has it. So the session is the agent's when
+/// its leader is the agent, or when a member carries the run id.
 bool session_is_ours(const Tree& tree, Snapshot& all) {
   if (tree.session == 0)
     return false;
@@ -124,7 +124,7 @@ bool session_is_ours(const Tree& tree, Snapshot& all) {
 }
 
 void mark_processes(int cgroup, Snapshot& all) {
-  static std::array<char, 65536> bytes;  // as much as a small stack has
+  static std::array<char, 65536> bytes;  // fits on a small stack
   if (read_small(cgroup, "cgroup.procs", bytes.data(), bytes.size()) <= 0)
     return;
   std::string_view rest(bytes.data());
@@ -148,7 +148,8 @@ void mark_cgroup(int cgroup, int depth, Snapshot& all) {
   for_each_below(cgroup, [&](int below, const char*) { mark_cgroup(below, depth - 1, all); });
 }
 
-/// Children of members are members. Mostly one pass, for children mostly have higher numbers.
+/// Children of members are members. One pass is mostly enough, because children mostly have higher
+/// numbers.
 void mark_descendants(pid_t self, Snapshot& all) {
   bool changed = true;
   while (changed) {
@@ -188,7 +189,7 @@ void send(const Stat& stat, int signal) {
   Stat again;
   if (read_stat(stat.pid, again) && again.start_ticks == stat.start_ticks) {
     syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0U);
-    // A stopped process would otherwise see the signal only when somebody wakes it.
+    // A stopped process would see the signal only after it is continued.
     if (signal == SIGTERM)
       syscall(SYS_pidfd_send_signal, process, SIGCONT, nullptr, 0U);
   }

@@ -390,7 +390,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   if (!foreign_)
     setup.filter = filter_below(folder_);
   setup.schemas = schemas_below(folder_);
-  setup.bear_schemas = anyway_;
+  setup.tolerate_bad_schemas = anyway_;
   setup.retry = config_.limits.retry;
   setup.max_running = config_.limits.max_running;
   setup.spawns_per_hour = config_.limits.spawns_per_hour;

@@ -33,13 +33,13 @@ class ReadOnlyJournal : public Journal {
   Result<Ledger> load(Time now) override {
     if (reader_ == nullptr)
       return Ledger{};
-    if (auto held = reader_->hold_still(); !held)
+    if (auto held = reader_->begin_snapshot(); !held)
       return pass_on(held);
     return reader_->ledger(now);
   }
   void follow() {
     if (reader_ != nullptr)
-      reader_->follow();
+      reader_->end_snapshot();
   }
   Result<Arrival> commit(const Commit& /*commit*/) override {
     return fail(Errc::io, "a rehearsal writes nothing");
@@ -203,7 +203,7 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool 
     return recovered;
   // As a daemon does: nothing is known that could be missing.
   if (world_->root && it.records().size() == it.records().count(FlowId{}))
-    world_->root->move_in();
+    world_->root->accept_as_root();
   // What waits beside a daemon waits there, too.
   const bool waits = daemon_.has_value() && !as_daemon;
   const Time until = world_->clock.now() + (waits ? Millis(0) : kSettle);

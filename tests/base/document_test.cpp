@@ -127,10 +127,8 @@ TEST_CASE("what is wrong is said in words, at its place") {
           Row{"[\"\\ud83d\\ude00 \\udfff\"]", "half a surrogate pair: \\udfff", 1, 16},
           Row{"{\"a\":1}\0{\"b\":2}"s, "a NUL byte", 1, 8},
           Row{"{\"a\": \"\xC3\x28\"}", "not UTF-8: \\xc3", 1, 8},
-          Row{"\x1F\x8B\x08\0"s,
-              "not UTF-8: this is compressed; it has to stand there as plain text", 1, 2},
-          Row{"Salted__\xF3"s, "not UTF-8: this is encrypted; it has to stand there as plain text",
-              1, 9},
+          Row{"\x1F\x8B\x08\0"s, "not UTF-8: this is compressed; it must be plain text", 1, 2},
+          Row{"Salted__\xF3"s, "not UTF-8: this is encrypted; it must be plain text", 1, 9},
           Row{"\xFF\xFE{\0"s, "not UTF-8; is it UTF-16?", 1, 1},
           Row{"{\0\"\0"s, "not UTF-8; is it UTF-16?", 1, 2},
           Row{"\0{\0}"s, "not UTF-8; is it UTF-16?", 1, 1},
@@ -138,9 +136,8 @@ TEST_CASE("what is wrong is said in words, at its place") {
           Row{std::string(128, '[') + "[1", "nested deeper than 128 levels", 1, 129},
           Row{"[\n " + std::string(127, '[') + " {", "nested deeper than 128 levels", 2, 130},
           Row{"[1e400]", "the number 1e400 is too large", 1, 2},
-          Row{"{\"\xC3\xA9\": 1, \"\xC3\xA9\": 2}", "the member \"\xC3\xA9\" is there twice", 1,
-              10},
-          Row{"{\"x\": [1, {\"a\": 1, \"\\u0061\": 2}]}", "the member \"a\" is there twice", 1, 20},
+          Row{"{\"\xC3\xA9\": 1, \"\xC3\xA9\": 2}", "the member \"\xC3\xA9\" appears twice", 1, 10},
+          Row{"{\"x\": [1, {\"a\": 1, \"\\u0061\": 2}]}", "the member \"a\" appears twice", 1, 20},
       }) {
     CAPTURE(row.text);
     const LoadFailure failure = failure_of(row.text);
@@ -163,9 +160,9 @@ TEST_CASE("of lines that cannot be read only some are told, and too many are ref
   REQUIRE(some.has_value());
   CHECK((*some)->root().Size() == 1);
   REQUIRE((*some)->warnings().size() == 100);
-  CHECK((*some)->warnings()[98].message == "the line is passed over: 'x' is not a JSON value");
+  CHECK((*some)->warnings()[98].message == "the line is skipped: 'x' is not a JSON value");
   CHECK((*some)->warnings()[99].message ==
-        "the line is passed over: 'x' is not a JSON value; no further ones are told");
+        "the line is skipped: 'x' is not a JSON value; further ones are not reported");
   CHECK(load_document(lines(100'000), Format::jsonl).has_value());
   const Finding finding = failure_of(lines(100'001), Format::jsonl).findings.front();
   CHECK(finding.message == "more than 100000 lines cannot be read; is this JSON Lines?");
@@ -425,7 +422,7 @@ TEST_CASE("a bad line of JSON Lines is skipped with a warning") {
   REQUIRE(document->warnings().size() == 2);
   CHECK(document->warnings()[0].rule == "json");
   CHECK(document->warnings()[0].span.begin.line == 2);
-  CHECK(document->warnings()[1].message == "the last line is cut off; it is passed over");
+  CHECK(document->warnings()[1].message == "the last line is cut off; baton skips it");
   CHECK(document->warnings()[1].span.begin.line == 4);
   CHECK(document->locate("/1/a").begin.line == 3);
   CHECK(dump(loaded("", Format::jsonl)) == "[]");
@@ -435,10 +432,8 @@ TEST_CASE("values in front of what cannot be read count, and the warning says so
   const auto document = loaded("{\"a\":1} // one\n{\"a\":2}{\"a\"", Format::jsonl);
   CHECK(dump(document) == R"([{"a":1},{"a":2}])");
   REQUIRE(document->warnings().size() == 2);
-  CHECK(document->warnings()[0].message ==
-        "the rest of the line is passed over: JSON has no comments");
-  CHECK(document->warnings()[1].message ==
-        "the rest of the last line is cut off; it is passed over");
+  CHECK(document->warnings()[0].message == "the rest of the line is skipped: JSON has no comments");
+  CHECK(document->warnings()[1].message == "the rest of the last line is cut off; baton skips it");
 }
 
 TEST_CASE("JSON Lines cut or damaged anywhere are still read") {

@@ -245,7 +245,7 @@ TEST_CASE("faults are told in the order of the text, with values, places and sug
         "schema/maxLength /name 4:11 \"abcd\" has 4 characters, at most 3 are allowed\n"
         "schema/format /when 5:11 \"today\" is no date-time\n"
         "schema/maxItems /list 6:11 3 items, at most 2 are allowed\n"
-        "schema/uniqueItems /list/2 6:18 1 is there twice\n"
+        "schema/uniqueItems /list/2 6:18 1 appears twice\n"
         "schema/propertyNames /X 7:3 the name \"X\" is not allowed\n"
         "schema/additionalProperties /X 7:3 the member \"X\" is not allowed here\n");
   CHECK(told(kSchema, "{\"mode\": \"simple\", \"iteration\": -1}") ==
@@ -358,7 +358,7 @@ TEST_CASE("a bad schema is refused with its place") {
           Row{R"({"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}},"items":{"$ref":"#/definitions/a"}})",
               "test.json:1:29", "this $ref leads back to itself"},
           Row{R"({"definitions":{"a":{"allOf":[{"$ref":"#/definitions/a"}]}},"items":{"$ref":"#/definitions/a"}})",
-              "test.json:1:21", "this schema applies itself to the same value for ever"},
+              "test.json:1:21", "this schema applies itself to the same value without end"},
           Row{R"({"$ref":"#/definitions/none"})", "test.json:1:9",
               "there is nothing at #/definitions/none"},
           Row{R"({"items":{"$ref":"other.json#/a"}})", "test.json:1:18",
@@ -484,8 +484,8 @@ TEST_CASE("honest schemas of many alternatives and patterns stay within the usua
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].rule == "schema/limit");
   CHECK(findings[0].message ==
-        "the validation takes too many steps and was given up; a smaller document, or fewer "
-        "alternatives and patterns in the schema, take less");
+        "the validation was stopped after too many steps; use a smaller document, or fewer "
+        "alternatives and patterns in the schema");
 }
 
 TEST_CASE("what one may doubt in a schema is told") {

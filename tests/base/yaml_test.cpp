@@ -93,7 +93,7 @@ TEST_CASE("YAML that JSON has no place for is refused") {
   }
   CHECK(value_of("a: \xFF") == "error: not UTF-8: \\xff");
   CHECK(value_of("a:\n\tb: {}") ==
-        "error: a tab stands before what is in this line; YAML is indented with spaces");
+        "error: this line begins with a tab; YAML must be indented with spaces");
 }
 
 TEST_CASE("tags that are not YAML's own or do not fit are refused in words, at their place") {
@@ -143,7 +143,7 @@ TEST_CASE(
     CHECK(finding.span.begin == Position{1, 6, 5});
   }
   CHECK(value_of("a: \"\\U0001F600\"") == "{\"a\":\"\xF0\x9F\x98\x80\"}");
-  CHECK(value_of("a: \"\\U00110000\"") == "error: an escape that is no character");
+  CHECK(value_of("a: \"\\U00110000\"") == "error: this escape is not a character");
 }
 
 TEST_CASE("YAML that ends in the middle is not read as if it were whole") {
@@ -153,7 +153,7 @@ TEST_CASE("YAML that ends in the middle is not read as if it were whole") {
     std::size_t line;
     std::size_t column;
   };
-  constexpr std::string_view kColon = "a ':' is missing behind this key";
+  constexpr std::string_view kColon = "a ':' is missing after this key";
   constexpr std::string_view kQuote = "the quotation that begins here has no end; \" is missing";
   for (const Row& row :
        {Row{"a: 1\nstate", kColon, 2, 1}, Row{"a: 1\nstate\n", kColon, 2, 1},
@@ -189,17 +189,17 @@ TEST_CASE("what YAML 1.2 calls an error and yaml-cpp does not") {
     std::string_view error;
     std::size_t column;
   };
-  constexpr std::string_view kComma = "a value is missing in front of this ','";
+  constexpr std::string_view kComma = "a value is missing before this ','";
   for (const Row& row :
        {Row{"[a, , b]", kComma, 5}, Row{"[, a]", kComma, 2}, Row{"[a, ,]", kComma, 5},
         Row{"{a: [1,,2]}", kComma, 8},
-        Row{"[-]", "a '-' by itself is no value; quotes make it one", 2},
-        Row{R"(a: "it\'s")", "\\' is no escape of YAML", 7},
-        Row{"%a: goal", "a line that begins with % is a directive, and --- has to follow it", 1},
-        Row{"# c\n\n%YAML 1.2\n",
-            "a line that begins with % is a directive, and --- has to follow it", 1},
-        Row{"a: \"b\"# c", "a comment has to have a blank in front of it", 7},
-        Row{"[a?b]", "a text with a '?' has to stand in quotes here, within brackets", 3}}) {
+        Row{"[-]", "a '-' alone is not a value; put it in quotes", 2},
+        Row{R"(a: "it\'s")", "\\' is not an escape of YAML", 7},
+        Row{"%a: goal", "a line that begins with % is a directive, so --- must follow it", 1},
+        Row{"# c\n\n%YAML 1.2\n", "a line that begins with % is a directive, so --- must follow it",
+            1},
+        Row{"a: \"b\"# c", "a comment needs a space before it", 7},
+        Row{"[a?b]", "within brackets, a text with a '?' must be in quotes", 3}}) {
     CAPTURE(row.text);
     const auto document = load_document(std::string(row.text), Format::yaml);
     REQUIRE_FALSE(document.has_value());
@@ -261,7 +261,7 @@ TEST_CASE("a byte order mark moves no place") {
 TEST_CASE("a duplicate key is found at its second place") {
   const auto document = load_document("a: 1\nb:\n  c: 1\n  c: 2\n", Format::yaml);
   REQUIRE_FALSE(document.has_value());
-  CHECK(document.error().findings.front().message == "the key \"c\" is there twice");
+  CHECK(document.error().findings.front().message == "the key \"c\" appears twice");
   CHECK(document.error().findings.front().pointer == "/b/c");
   CHECK(document.error().findings.front().span.begin.line == 4);
   CHECK(document.error().findings.front().span.begin.column == 3);

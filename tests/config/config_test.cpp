@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include "config/config_fields.h"
-#include "config/config_rules.h"
 #include "core/catalog.h"
 #include "print.h"
 
@@ -216,15 +215,15 @@ TEST_CASE("values that make no sense are named with their place") {
   };
   for (const Row& row : {
            Row{"version: 1\nlimits:\n  timeout: 45x\n",
-               "baton.yaml:3:12: '45x' is no duration; write it as 500ms, 90s, 5m, 1h30m or 2d "
+               "baton.yaml:3:12: '45x' is not a duration; write it as 500ms, 90s, 5m, 1h30m or 2d "
                "[config/duration]\n"},
            Row{"version: 1\nlimits:\n  log_cap: 10mb\n",
-               "baton.yaml:3:12: '10mb' is no size; write it as 512KiB, 10MiB or 1GiB "
+               "baton.yaml:3:12: '10mb' is not a size; write it as 512KiB, 10MiB or 1GiB "
                "[config/size]\n"},
            Row{"version: 1\nagents:\n  a: { command: [\"\"] }\n",
-               "baton.yaml:3:17: a command names a program [config/command]\n"},
+               "baton.yaml:3:17: a command must begin with a program [config/command]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], env: { set: { BATON_X: y } } }\n",
-               "baton.yaml:3:45: 'BATON_X' is given by baton itself [config/env]\n"},
+               "baton.yaml:3:45: 'BATON_X' is set by baton itself [config/env]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], may_decide: yes }\n",
                "baton.yaml:3:34: expected boolean, found the string \"yes\" [schema/type]\n"},
            Row{"version: 2\n",
@@ -235,7 +234,7 @@ TEST_CASE("values that make no sense are named with their place") {
                "'path'? "
                "[config/options]\n"},
            Row{"version: 1\ndialects:\n  rules: {}\n",
-               "baton.yaml:3:10: rules of your own stand under 'rules' at the top "
+               "baton.yaml:3:10: put your own rules under 'rules' at the top level "
                "[config/dialect]\n"},
        }) {
     CAPTURE(row.text);
@@ -260,7 +259,8 @@ TEST_CASE("rules are checked for what no schema can state") {
   const std::string twice = rule(
       "    files: a\n    stage: /s\n    react: [{ to: a, run: b }]\n"
       "  - { name: n, files: b, stage: /s, react: [{ to: a, run: b }] }\n");
-  CHECK(faults(twice).find("another rule is called 'n' already [config/rule_name]") !=
+  CHECK(faults(twice).find(
+            "there is another rule 'n'; rules need different names [config/rule_name]") !=
         std::string::npos);
 }
 
@@ -302,35 +302,36 @@ TEST_CASE("what a rule names and nobody knows is an error with its place") {
   const char* const two = R"({ t: "t/{flow}.json", r: { path: "r/{flow}.json", optional: true } })";
   for (const Row& row : {
            Row{two, "t:/s", "{ to: a, set: { \"x:/s\": 1 } }",
-               "baton.yaml:7:37: no document of the rule is called 'x'; there are t, r"},
-           Row{"a.json", "/s", "{ to: a, set: { \"x:/s\": 1 } }", "a map in `files` names them"},
+               "baton.yaml:7:37: the rule has no document 'x'; there are t, r"},
+           Row{"a.json", "/s", "{ to: a, set: { \"x:/s\": 1 } }",
+               "a map in `files` gives documents their names"},
            Row{"a.json", "/{subjects}/s", "{ to: a, run: b }",
-               "'{subjects}' is no placeholder; {subject} is the only one"},
+               "'{subjects}' is not a placeholder; {subject} is the only one"},
            Row{"a.json", "/{subject}/s", "{ to: a, set: { \"/{flow}/n\": 1 } }",
-               "'{flow}' is no placeholder"},
+               "'{flow}' is not a placeholder"},
            Row{"a.json", "/s", "{ to: a, set: { /x: \"${naow}\" } }",
                "unknown placeholder '${naow}'; did you mean '${now}'? [config/placeholder]"},
            Row{"a.json", "/s", "{ to: a, set: { /x: \"${now\" } }",
                "unknown placeholder '${now (no closing brace)}'"},
-           Row{"a.json", "/s", "{ to: a, set: { /s: [] } }", "the stage is set to what is no word"},
+           Row{"a.json", "/s", "{ to: a, set: { /s: [] } }", "the stage must be set to a word"},
            Row{"a.json", "/s", "{ to: a, notify: true, purpose: x }",
-               "is for a reaction with `run`"},
+               "needs a reaction with `run`"},
            Row{"a.json", "/s", "{ to: a, stop: b, max_entries: 3 }",
-               "`max_entries` is for a reaction with `run` or `set`"},
+               "`max_entries` needs a reaction with `run` or `set`"},
            Row{"a.json", "/s", "{ to: a, run: b, when: [{ pointer: /x, below: [1] }] }",
                "expected string or number, found an array"},
            Row{two, "t:/s", "{ to: a, run: b, when: [{ pointer: /x, below: \"q:/x\" }] }",
-               "no document of the rule is called 'q'"},
+               "the rule has no document 'q'"},
            Row{two, "t:/s", "{ to: a, run: b, approval: { decision: /ok } }",
-               "a document of its own"},
+               "needs its own document"},
            Row{two, "/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
-               "a document of its own"},
+               "needs its own document"},
            Row{two, "t:/{subject}/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
                "put {part} into the path of 'r'"},
            Row{R"({ t: "t/{flow}.json", r: "r/{flow}.json" })", "t:/s",
                "{ to: a, run: b, approval: { decision: \"r:/ok\" } }", "say `optional: true`"},
            Row{R"({ t: "t/{flow}.json", r: "t/{flow}.json" })", "t:/s", "{ to: a, run: b }",
-               "which are one document only"},
+               "but a file can be only one document"},
            Row{two, "t:/s", "{ to: a, set: { /s: b } }, { to: b, set: { /s: a } }",
                "a -> (react 1) b -> (react 2) a; let an agent or a person"},
        }) {
@@ -348,7 +349,7 @@ TEST_CASE("a missing role is a warning, for the flow waits and says so") {
       "version: 1\nagents: { b: { command: [x] } }\nrules:\n"
       "  - { name: n, files: a, stage: /s, react: [{ to: a, run: b }, { to: c, run: d }] }\n");
   CHECK(listed(read.warnings) ==
-        "baton.yaml:4:78: no agent is called 'd' and there is no 'default': the flow will wait "
+        "baton.yaml:4:78: there is no agent 'd' and no 'default', so the flow will wait "
         "[config/role]\n");
   const ParsedConfig near = parsed(
       "version: 1\nagents: { builder: { command: [x] } }\nrules:\n"
@@ -468,7 +469,7 @@ TEST_CASE("two rules that fit the same files are refused") {
       "  - { name: a, files: \"t/{flow}.json\", stage: /s, react: [{ to: go, notify: true }] }\n"
       "  - { name: b, files: t/a.json, stage: /s, react: [{ to: go, notify: true }] }\n");
   REQUIRE_FALSE(parsed.has_value());
-  CHECK(parsed.error().front().message.find("fit the same files") != std::string::npos);
+  CHECK(parsed.error().front().message.find("match the same files") != std::string::npos);
 }
 
 TEST_CASE("a reaction whose agent another one always starts instead is refused with its line") {

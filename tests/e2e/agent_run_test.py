@@ -437,7 +437,7 @@ def logs_kept(exe):
         check(log("s__b__i0__attempt1.log", other) == "item 1\n")
         check(log("precious", runs.baton.home) == "precious")
         refused = runs.begin(workflow, "u", "--logs-dir", runs.baton.home + "/precious/logs", code=2)
-        check("no folder for the logs can be made there" in refused.stderr, refused.stderr)
+        check("cannot create a folder for the logs there" in refused.stderr, refused.stderr)
         deep = runs.baton.home + "/deep/er/logs"
         os.symlink(other, runs.baton.home + "/deep")
         runs.begin(workflow, "t", "--logs-dir", deep)

@@ -533,7 +533,7 @@ def no_more_files(exe):
                 use_up()
                 baton.call(*command)
             wait_until(lambda: not world.processes_with("BATON_RUN_ID=" + before), "the agent ends")
-            check("has room for 0 files only" in baton.call("doctor", code=1).stdout, baton.call("doctor", code=1).stdout)
+            check("has only 0 files left" in baton.call("doctor", code=1).stdout, baton.call("doctor", code=1).stdout)
             baton.ticket("late", "ready")
             time.sleep(2)
             check(len(baton.starts()) == 1, baton.starts())
@@ -657,7 +657,7 @@ def no_descriptors(exe):
             time.sleep(0.02)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(set(range(len(used) + 1)) - used), limits[1]))
         baton.ticket("a", "ready")
-        check("open files for the daemon is little" in baton.call("doctor", code=None).stdout, "doctor looks at itself")
+        check("open files for the daemon is low" in baton.call("doctor", code=None).stdout, "doctor looks at itself")
 
         def shown():
             return [each for each in baton.lines("status") if each["flow"] == "rules/t/a"

@@ -89,7 +89,7 @@ expect_exit 0 baton run --dry-run --json
 expect_fits output/dry_run
 [[ $(jq -c '[.starts, .role, .attempt]' "$work/out") == '[true,"slow",1]' ]] || fail "dry run: $out"
 expect_exit 2 baton run --json
-expect_err "goes with --dry-run"
+expect_err "needs --dry-run"
 expect_exit 0 baton --version --json
 expect_document_fits output/version
 # Of all roots, once each, as they are named or configured.
@@ -147,7 +147,7 @@ expect_exit 1 baton doctor --json --config slip.yaml
   fail "a warning counts as an error: $out"
 rm slip.yaml
 expect_exit 2 baton prune --older-than 0s
-expect_err "1s drops all history, and the runs that have ended more than an hour ago"
+expect_err "use 1s to remove all history, and all runs that ended more than an hour ago"
 # doctor refuses what run refuses, and says what to do about every line that is not fine.
 for command in doctor "run --once"; do
   # shellcheck disable=SC2086  # words on purpose
@@ -289,12 +289,12 @@ expect_exit 2 baton status other/one
 
 # answer is for people, and for flows that ask something; an agent may where its role is trusted with it.
 expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=quick "$baton_binary" answer rules/groups
-expect_err "an agent cannot answer"
+expect_err "an agent may not decide"
 sed -i 's#quick: { command: \[./agent.sh\] }#quick: { command: [./agent.sh], may_decide: true }#' baton.yaml
 expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=quick "$baton_binary" answer rules/groups
 expect_err "means nothing"
 expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=slow "$baton_binary" answer rules/groups
-expect_err "an agent cannot answer"
+expect_err "an agent may not decide"
 expect_exit 1 baton answer rules/groups --comment "go on"
 expect_err "means nothing"
 
@@ -302,7 +302,7 @@ expect_err "means nothing"
 expect_exit 2 baton resume --all --wait
 expect_exit 2 baton retry groups --wait --no-wait
 expect_exit 3 baton resume other/two --wait
-expect_err "nothing is waited for"
+expect_err "so the flow will not change"
 expect_exit 0 baton resume --all
 echo '{"A": {"status": "done"}}' >groups.json
 cat >worker.sh <<'A'

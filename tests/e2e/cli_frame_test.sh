@@ -180,7 +180,7 @@ expect_err "did you mean coordination?"
 mkdir -p lost/here
 printf 'version: 1\nrules:\n  - { name: a, files: "nowhere/{flow}.json", stage: /s, react: [{ to: x, notify: true }] }\n  - { name: b, files: "here/{flow}.json", stage: /s, react: [{ to: [x, y], notify: true }] }\n' >lost/baton.yaml
 expect_exit 0 baton doctor --root lost
-expect_out "there is no folder nowhere below $work/root/lost, where nowhere/{flow}.json is looked for"
+expect_out "the folder nowhere below $work/root/lost does not exist, but baton looks there for nowhere/{flow}.json"
 expect_out "no file below $work/root/lost fits here/{flow}.json yet"
 expect_exit 0 baton status --root lost
 expect_out "files are looked for as nowhere/{flow}.json, here/{flow}.json"
@@ -237,6 +237,6 @@ mkdir -p above/root above/other
 for text in 'roots: [other]' 'roots: ['; do
   printf 'version: 1\n%s\n' "$text" >above/baton.yaml
   expect_exit 0 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
-  expect_err "there is no configuration for the root $PWD/above/root: nothing will be acted upon"
+  expect_err "there is no configuration for the root $PWD/above/root: baton will start nothing"
 done
 echo "the frame holds"

@@ -34,7 +34,7 @@ expect_exit 0 baton set n.json /x=1 --expect /x=9007199254740993e-17
 cp s.json kept
 # Nobody knows what the file has to be where the configuration cannot be read.
 expect_exit 3 baton set s.json /n=3 --config typo.yaml
-expect_err "the file is not known, and nothing was changed"
+expect_err "baton cannot tell what the file is, so nothing was changed"
 BATON_CONFIG=/nope expect_exit 3 baton set s.json /n=3
 ln -s gone.yaml baton.yaml
 expect_exit 3 baton set s.json /n=3
@@ -67,14 +67,14 @@ expect_err "the list /list has 2 items"
 expect_exit 2 baton set s.json '/status="x"' '/status="y"'
 expect_err "/status is set twice"
 expect_exit 2 baton set s.json /~2=1
-expect_err "~0, for ~ itself"
+expect_err "write ~ as ~0"
 mkdir -p sub
 expect_exit 3 baton set sub/none.json /a=1
 expect_err "sub/none.json: "
 expect_exit 1 baton set s.json '/status="c"' --expect '/status="a"'
 expect_err '/status is "b", not "a"'
 expect_exit 1 baton set s.json '/status="c"' --expect /nothing=1
-expect_err "/nothing is not there"
+expect_err "/nothing does not exist"
 expect_exit 3 baton set missing.json /a=1
 echo '{"torn' >torn.json
 expect_exit 1 baton set torn.json /a=1
@@ -128,7 +128,7 @@ rules:
   - {name: t, files: "t/{flow}.json", schema: gone.json, stage: /status, react: [{to: ready, notify: true}]}
 EOF
 expect_exit 2 baton set "$work/without/t/a.json" '/status="b"' --root "$work/without" --config "$work/without/baton.yaml"
-expect_err "its schema cannot be used; nothing was changed"
+expect_err "the schema of the file cannot be used, so nothing was changed"
 expect_file "$work/without/t/a.json" '{"status": "a"}'
 
 # What was accepted counts, also when its schema has become stricter since, and `explain` says both.
@@ -138,7 +138,7 @@ expect_exit 0 baton run --once "${there[@]}"
 echo '{"type": "object", "required": ["more"]}' >"$work/without/gone.json"
 expect_exit 0 baton explain t/a "${there[@]}"
 expect_out "t/a.json (t): accepted"
-expect_out "accepted by what the schema was before, and counts until it is changed"
+expect_out "accepted by an earlier version of the schema, so it counts until it changes"
 
 # Many writers at once: no update is lost, readers never see a broken file.
 writers=8

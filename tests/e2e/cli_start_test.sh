@@ -22,13 +22,13 @@ Y
 
 # What is not listed is not begun.
 expect_exit 2 baton start coordination --requirements "a thing"
-expect_err "lists no dialect with anything to start"
+expect_err "lists no dialect with flows to start"
 echo 'dialects: { coordination: {} }' >>baton.yaml
 expect_exit 2 baton start coordinaton --requirements "a thing"
 expect_err "there is no flow coordinaton"
 expect_exit 2 baton start coordination --dialect rules
 expect_exit 2 baton start workflow.yaml --dialect coordination
-expect_err "a workflow is of the dialect agent_run, not of coordination"
+expect_err "a workflow file belongs to the dialect agent_run, not to coordination"
 expect_exit 3 baton start coordination --requirements @nowhere.md
 : >empty.md
 expect_exit 2 baton start coordination --requirements @empty.md
@@ -91,9 +91,9 @@ expect_err "the change would break the file; nothing was changed"
 cp coordination/messages/dev_to_qa.json "$work/kept"
 jq '.messages[0].status = 7' "$work/kept" >coordination/messages/dev_to_qa.json
 expect_exit 1 send dev_to_qa '{"group_id": "main", "status": "READY_FOR_QA"}'
-expect_err "the file as it stands is rejected"
+expect_err "the file has errors already"
 expect_err "/messages/0/status"
-expect_err "Put that right first"
+expect_err "Fix them first"
 cp "$work/kept" coordination/messages/dev_to_qa.json
 kill_daemon
 
@@ -137,6 +137,6 @@ mkdir named
 printf 'version: 1\ndialects: { ml_workflow: {} }\n' >named/baton.yaml
 for name in ../wf a/b .wf 'w f' ml_workflow/../wf; do
   expect_exit 2 baton start "$name" --root named --requirements "x"
-  expect_err "is no name for a new flow: letters, digits"
+  expect_err "cannot be the name of a new flow: use at most 200 letters"
 done
 [[ ! -e named/workflow_states && ! -e wf ]] || fail "a workflow was begun"

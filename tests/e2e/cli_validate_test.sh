@@ -114,7 +114,7 @@ cp kept.json ticket.schema.json
 echo '{"status": "ready"}' >elsewhere.json
 expect_exit 0 baton validate elsewhere.json
 expect_out "1 of no known kind skipped"
-expect_err "--as says what it is"
+expect_err "use --as to say what kind they are"
 expect_exit 1 baton validate --require-schema elsewhere.json
 expect_exit 0 baton validate --as tickets elsewhere.json
 expect_exit 1 baton validate --as tickets tickets/wrong.json
@@ -215,7 +215,7 @@ rm -r schemas own.json log.jsonl log.yaml 'a #%20 é:b?.json'
 
 # Nothing is checked in silence.
 expect_exit 2 baton validate --schema ticket.schema.json
-expect_err "--schema takes the files to check: name some, or folders, or - for the standard input"
+expect_err "--schema needs files to check: name files or folders, or - for standard input"
 expect_exit 2 baton validate --as tickets
 expect_exit 2 baton validate --schema nothing.json elsewhere.json
 expect_err "--schema: there is no file nothing.json, and \`baton schema --list\` has no such name"
@@ -259,13 +259,13 @@ expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out "bad.yaml:3:1: error:"
 printf 'status: ready\npoin' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
-expect_out "bad.yaml:2:1: error: a ':' is missing behind this key [json]"
+expect_out "bad.yaml:2:1: error: a ':' is missing after this key [json]"
 printf 'points: 1\nstatus: "ready\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out 'bad.yaml:2:9: error: the quotation that begins here has no end'
 printf '# a comment\nstatus: wrong\nstatus: ready\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
-expect_out 'bad.yaml:3:1: error: /status: the key "status" is there twice [json]'
+expect_out 'bad.yaml:3:1: error: /status: the key "status" appears twice [json]'
 printf '# a comment\nstatus: redy\npoints: many\n' >bad.yaml
 expect_exit 1 baton validate --schema ticket.schema.json bad.yaml
 expect_out 'bad.yaml:2:9: error: /status: "redy" is not one of "ready", "done"; did you mean ready? [schema/enum]'
@@ -316,7 +316,7 @@ expect_exit 1 baton validate --schema any.schema.json --max-size 1 elsewhere.jso
 expect_out "has more than 1 bytes"
 for size in 0 -1 1.5 x 10X 1e3 99999999999999999999; do
   expect_exit 2 baton validate --schema any.schema.json --max-size="$size" elsewhere.json
-  expect_err "--max-size is a size such as 512KiB, 16MiB or a number of bytes"
+  expect_err "--max-size takes a size such as 512KiB, 16MiB or a number of bytes"
 done
 # Who reads larger files has the memory for them, and the steps.
 python3 -c '

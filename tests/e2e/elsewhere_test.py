@@ -176,7 +176,7 @@ def another_user(exe):
         check("run `baton doctor` as the daemon's user" in seen("doctor", by=0)[1], seen("doctor", by=0))
         found = seen("doctor", by=NOBODY)[1]
         for what in (baton.config, baton.agent):
-            check(f"{what} can be written by the user its agents run as" in found, what, found)
+            check(f"{what} can be written by the user that runs the agents" in found, what, found)
         code, _, said = seen("pause", "rules/t/b", by=0)
         check((code, said) == (0, ""), code, said)
         # What it cannot start is its user's to say.

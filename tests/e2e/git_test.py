@@ -173,7 +173,7 @@ def staged(exe):
         # What was named and is not in the index was not checked, and is not passed over in silence.
         check(repo.findings("tickets/nosuch.json", "README", code=3) == ["tickets/nosuch.json", "README"], "typed wrong")
         done = repo.baton("validate", "--staged", "nosuch", code=3)
-        check("nosuch:1:1: error: is no file, and not in the index [file]" in done.out, done.out)
+        check("nosuch:1:1: error: does not exist, and is not in the index [file]" in done.out, done.out)
         repo.ticket("fresh.json", BAD)
         done = repo.baton("validate", "--staged", "tickets/fresh.json", "tickets/a.json", code=3)
         check("tickets/fresh.json:1:1: error: is not in the index; `git add` it first [file]" in done.out, done.out)

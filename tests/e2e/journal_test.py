@@ -196,10 +196,10 @@ def refused(baton, words, runs, *more):
         done = baton.call(*each, code=3)
         says = (each, done.stdout, done.stderr)
         check(not done.stdout, "prints something all the same:", *says)
-        for word in ("went back", *runs[:3], "move them out of", "-wal", *more):
+        for word in ("an old copy", *runs[:3], "move the folders out of", "-wal", *more):
             check(word in done.stderr, "does not say", repr(word), *says)
     done = baton.call("doctor", code=1)
-    check("went back" in done.stdout, done.stdout)
+    check("an old copy" in done.stdout, done.stdout)
     check(len(baton.starts()) == starts, "started an agent again:", words, baton.starts())
 
 
@@ -417,7 +417,7 @@ def state_elsewhere(exe):
         baton.state = baton.home + "/another"
         os.mkdir(baton.state)
         done = baton.once()
-        check(done.returncode == 3 and "nothing is started beside them" in done.stderr and first in done.stderr,
+        check(done.returncode == 3 and "baton starts nothing" in done.stderr and first in done.stderr,
               done.returncode, done.stderr)
         # What it names knows the agent.
         named = re.search("`--state-dir ([^`]+)`", done.stderr).group(1)
@@ -442,7 +442,7 @@ def root_renamed(exe):
         baton.root = baton.home + "/renamed"
         os.rename(former, baton.root)
         done = baton.once()
-        check(done.returncode == 3 and "when it was called " + former in done.stderr, done.returncode, done.stderr)
+        check(done.returncode == 3 and "when this root was called " + former in done.stderr, done.returncode, done.stderr)
         check("kill " in done.stderr and len(baton.starts()) == 1, done.stderr, baton.starts())
         # As it says, the former name helps: the agent is known there.
         os.rename(baton.root, former)

@@ -155,7 +155,7 @@ def set_left(exe, late):
     with Replaced(exe) as it:
         held = it.held("a")
         done = it.call("set", it.path("a"), '/status="idle"')
-        check("keeps its former version open" in done.stderr, done.stderr)
+        check("keeps the old version open" in done.stderr, done.stderr)
         check(len(it.beside()) == 1, it.beside())
         held.truncate(0)
         held.write(late)

@@ -131,7 +131,7 @@ def misfit_shim(exe):
         with open(folder + "/baton-shim", "w") as file:
             file.write("#!/bin/sh\n[ -e /proc/self/fd/5 ] && dd bs=1 count=1 <&5 2>/dev/null\nexit 112\n")
         os.chmod(folder + "/baton-shim", 0o755)
-        check("does not fit this baton" in baton.call("doctor", code=1).stdout, "doctor finds it well")
+        check("has another version than this baton" in baton.call("doctor", code=1).stdout, "doctor finds it well")
         baton.start()
         baton.ticket("a", "ready")
         wait_until(lambda: "versions" in status(baton, "rules/t/a")["why"], "status says why",
@@ -140,7 +140,7 @@ def misfit_shim(exe):
             check("shim_misfit" in log.read(), "the log does not say it")
         check(not baton.starts(), "something was started")
     with world.World(exe) as baton:
-        check("does not fit" not in baton.call("doctor", code=None).stdout, baton.call("doctor", code=None).stdout)
+        check("has another version" not in baton.call("doctor", code=None).stdout, baton.call("doctor", code=None).stdout)
 
 
 if __name__ == "__main__":

@@ -156,13 +156,13 @@ def failing(exe):
         baton.how("exit 3\n")
         baton.start()
         baton.ticket("a", "done")
-        wait_until(lambda: "did not end with 0" in log(), "the failure is said", log)
+        wait_until(lambda: "did not exit with 0" in log(), "the failure is said", log)
         baton.ticket("b", "done")
         wait_until(lambda: baton.told("notice", "rules/t/b"), "the next one is tried")
         os.unlink(baton.home + "/how")
         baton.ticket("c", "done")
         wait_until(lambda: "works again" in log(), "the end of the failure is said", log)
-        check(log().count("did not end with 0") == 1, "said again:", log())
+        check(log().count("did not exit with 0") == 1, "said again:", log())
         baton.how("sleep 60\n")
         baton.ticket("d", "done")
         wait_until(lambda: "took longer than its `timeout`" in log(), "the late one is said", log)
@@ -172,7 +172,7 @@ def failing(exe):
         baton.configure()
         baton.call("reload")
         baton.ticket("e", "done")
-        wait_until(lambda: log().count("did not end with 0") == 2, "one that cannot be entered is said", log)
+        wait_until(lambda: log().count("did not exit with 0") == 2, "one that cannot be entered is said", log)
 
 
 def reload_goes_on(exe):

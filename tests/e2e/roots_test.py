@@ -288,13 +288,13 @@ def left_behind(exe):
                 return file.read()
 
         start(baton, [one, two])
-        check("names no more" not in log(), log())
+        check("no longer names" not in log(), log())
         baton.daemon.kill()
         baton.daemon.wait()
         baton.settings["roots"] = [one]
         baton.configure()
         begin(baton)
-        wait_until(lambda: "serving" in log().split("names no more")[-1] and "names no more" in log(), log)
+        wait_until(lambda: "serving" in log().split("no longer names")[-1] and "no longer names" in log(), log)
         check(f"on {two}, which" in log(), log())
         done = command(baton, "stop", "--all")
         check(done.stdout.count("stopping 1 agent") == 2, done.stdout)
@@ -304,7 +304,7 @@ def left_behind(exe):
         said = log()
         begin(baton)
         wait_until(lambda: "serving" in log()[len(said):], "it serves again")
-        check("names no more" not in log()[len(said):], log())
+        check("no longer names" not in log()[len(said):], log())
 
 
 def gone_roots_are_shown(exe):
@@ -327,12 +327,12 @@ def gone_roots_are_shown(exe):
         # Of files below a root that is away nobody knows that they are gone.
         for root in (None, two):
             refused = command(baton, "forget", "--gone", root=root, code=3).stderr
-            check(two + ": is not there" in refused and "nothing was forgotten" in refused, refused)
-        check("is not there" in command(baton, "forget", "rules/t/first", root=two, code=3).stderr, "forget by name")
+            check(two + ": does not exist" in refused and "Nothing was forgotten" in refused, refused)
+        check("does not exist" in command(baton, "forget", "rules/t/first", root=two, code=3).stderr, "forget by name")
         # Nor below what may be a mount point without its volume.
         os.mkdir(two)
         refused = command(baton, "forget", "--gone", root=two, code=3).stderr
-        check(two + ": is an empty folder" in refused and "nothing was forgotten" in refused, refused)
+        check(two + ": is an empty folder" in refused and "Nothing was forgotten" in refused, refused)
         os.rmdir(two)
         os.rename(two + ".away", two)
         wait_until(lambda: "waited for" not in command(baton, "status").stdout, "it is back")
@@ -758,7 +758,7 @@ def send_to_one(exe):
             return done.returncode, made, done.stderr
 
         refused = send(baton.home, {})
-        check(refused[:2] == (2, []) and "say which with --root" in refused[2], refused)
+        check(refused[:2] == (2, []) and "choose one with --root" in refused[2], refused)
         for root in roots:
             check(send(baton.home, {"BATON_ROOT": root})[:2] == (0, [root]), "an agent of", root)
             check(send(root, {})[:2] == (0, [root]), "within", root)

@@ -59,23 +59,23 @@ def refusals(exe):
     one = {"to": "a", "run": "worker"}
     rows = [
         ({"react": [{"to": "a", "set": {"/state": "b"}}, {"to": "b", "set": {"/state": "a"}}]},
-         "the `set` reactions of the rule 'q' go round without end: a -> (react 1) b -> (react 2) a"),
-        ({"stage": "jbo:/state"}, "no document of the rule is called 'jbo'; did you mean 'job'?"),
-        ({"stage": "state"}, "a stage is a JSON pointer"),
+         "the `set` reactions of the rule 'q' form an endless cycle: a -> (react 1) b -> (react 2) a"),
+        ({"stage": "jbo:/state"}, "the rule has no document 'jbo'; did you mean 'job'?"),
+        ({"stage": "state"}, "a stage must be a JSON pointer"),
         ({"react": [{**one, "when": [{"pointer": "reslt:/x", "equals": 1}]}]}, "did you mean 'result'?"),
         ({"react": [{**one, "when": [{"pointer": "x", "equals": 1}]}]}, "'x' is not a pointer"),
         ({"react": [{**one, "when": [{"pointer": "/x"}]}]}, "exactly one of equals"),
         ({"react": [{**one, "when": [{"pointer": "/x", "equal": 1}]}]}, "did you mean 'equals'?"),
         ({"react": [{"to": "a", "set": {"state": "b"}}]}, "'state' is no pointer to a member"),
-        ({"react": [{"to": "a", "set": {"/state": "${target}"}}]}, "a stage is set to a word"),
+        ({"react": [{"to": "a", "set": {"/state": "${target}"}}]}, "a stage must be set to a fixed word"),
         ({"react": [{"to": "a", "set": {"/x": "${targt}"}}]}, "did you mean '${target}'?"),
         ({"react": [{"to": "a", "set": {"/x": 1}, "run": "worker"}]}, "exactly one of run, stop, notify and set"),
-        ({"react": [{**one, "approval": {"decision": "job:/ok"}}]}, "a document of its own"),
+        ({"react": [{**one, "approval": {"decision": "job:/ok"}}]}, "needs its own document"),
         ({"react": [{**one, "approval": {"decision": "result:ok"}}]}, "is no pointer"),
-        ({"files": {"job": "queue/{flow}.json", "plan": "plan.json"}}, "are never of one flow"),
+        ({"files": {"job": "queue/{flow}.json", "plan": "plan.json"}}, "never belong to one flow"),
         ({"files": {"job": "queue/{flow}.json", "plan": "{flow}/{part}.json"}}, "has only the subject main"),
         ({"files": {"job": "queue/{flow}.yaml"}, "react": [{"to": "a", "set": {"/x": 1}}]}, "JSON files only"),
-        ({"values": {"stage": "/state"}}, "has a meaning of its own"),
+        ({"values": {"stage": "/state"}}, "is a reserved name"),
     ]
     with Queue(exe) as w:
         for change, says in rows:
@@ -93,9 +93,9 @@ def refusals(exe):
         w.configure()
         refused = w.call("reload", code=None)
         check(refused.returncode != 0, "a cycle was taken:", refused.stdout, refused.stderr)
-        check("go round without end" in refused.stdout + refused.stderr, "who asks is not told:", refused.stderr)
+        check("form an endless cycle" in refused.stdout + refused.stderr, "who asks is not told:", refused.stderr)
         with open(w.home + "/daemon.log") as log:
-            said = [line for line in log if "go round without end" in line]
+            said = [line for line in log if "form an endless cycle" in line]
         check(said and all(line[:2] == "20" and "Z error " in line for line in said), "not a line of the log:", said)
         w.job("b", state="queued", target="x")
         wait_until(lambda: len(w.starts()) == 2, "the second agent, by the old rules")
@@ -153,7 +153,7 @@ def unusable_prompts(exe):
         check(w.starts()[1].flow == "rules/q/in-nowhere", w.starts())
         check(w.call("prompt", w.starts()[1].run).stdout == "Now x\n", "another prompt")
         os.unlink(w.home + "/nowhere.md")
-        check(len(doctors()) == 1 and "goes by what it read before" in doctors()[0][2], doctors())
+        check(len(doctors()) == 1 and "uses the prompt it read before" in doctors()[0][2], doctors())
         check("and 3 more" in w.call("reload").stdout, "it is not told")
         w.job("again", state="nowhere", target="x")
         wait_until(lambda: told(held())[0], "held again", held)
@@ -190,9 +190,9 @@ def doctor(exe):
         w.configure()
         found = json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
         said = [each["message"] for each in found if each["level"] == "warning"]
-        for says in ("rule t: agents may go round: open -(worker)-> review -(reviewer)-> open",
-                     "no agent is called 'reviewer'", "no reaction of the rule runs 'builder'",
-                     "rule t, stage: the schema has no member 'stat' for the pointer /stat; did you mean 'state'?"):
+        for says in ("rule t: agents may start each other in a cycle: open -(worker)-> review -(reviewer)-> open",
+                     "there is no agent 'reviewer'", "no reaction of the rule runs 'builder'",
+                     "rule t, stage: the schema names no member 'stat' for the pointer /stat; did you mean 'state'?"):
             check(any(says in each for each in said), "doctor does not say:", says, "but:", said)
         w.settings["notify"] = {"command": ["/nowhere/tell"]}
         w.configure()

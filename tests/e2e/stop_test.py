@@ -189,7 +189,7 @@ def beside_a_command(exe):
         check(stop.poll() is None, "the stop has ended before anything could be tried beside it")
         check("no daemon serves" in baton.call("status").stdout, "a command is taken for a daemon")
         refused = baton.call("pause", "--all", code=3).stderr
-        check(f"command that acts while there is no daemon, process {stop.pid}" in refused, refused)
+        check(f"command that works without a daemon, process {stop.pid}" in refused, refused)
         start_waiting()
         baton.daemon.terminate()
         check(baton.daemon.wait() == 0, "a daemon that waits is not ended by TERM")
@@ -223,7 +223,7 @@ def interrupted(exe):
             if interrupts == 1:
                 baton.ticket("later", "ready")
                 check(baton.daemon.poll() is None, "it has ended beside its agent")
-                check("; it drains: nothing is started" in baton.call("status").stdout, baton.call("status").stdout)
+                check("; it drains: it starts nothing" in baton.call("status").stdout, baton.call("status").stdout)
                 world.write(baton.home + "/go", b"")
             check(baton.daemon.wait(timeout=60) == expected, interrupts, "interrupts gave", baton.daemon.returncode)
             check(not processes_with(baton.starts("rules/t/i")[0].run), "the agent is there")

@@ -1,6 +1,6 @@
-#include "io/agents/cgroup.h"
-
 #include <doctest/doctest.h>
+
+#include "io/agents/agents.h"
 
 using baton::cgroup_directory;
 

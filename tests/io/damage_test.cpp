@@ -167,7 +167,7 @@ TEST_CASE("a launch cut or damaged anywhere starts nothing and ends no shim by a
     REQUIRE(remove_run_directory(runs.path + "/" + run));
     const auto spare = make_spare_directory(runs, run);
     REQUIRE(spare);
-    REQUIRE(take_up_directory(runs, run, *spare, ""));
+    REQUIRE(move_into_place(runs, run, *spare, ""));
     return status_of_shim(runs.path + "/" + run, shim::kModeRun, run, nullptr, text);
   };
   CHECK(status_with(*whole) == left);

@@ -472,14 +472,14 @@ TEST_CASE("litter of a crash is swept, young or locked files are not") {
   test::write(root / ".state.json.tmp", "somebody else's");
   auto folder = RootFolder::open(root.path());
   REQUIRE(folder);
-  CHECK(sweep_litter(**folder, {{"", 0}, {"gone", 1}}) == 0);
+  CHECK(remove_leftovers(**folder, {{"", 0}, {"gone", 1}}) == 0);
   CHECK(fs::exists(root / litter));
   test::write(root / ("flows/a/" + litter), "x");
   test::write(root / ("flows/a/deep/" + litter), "not where such files are made");
   test::write(root / "flows/a/state.json", "{}");
   const Fd locked(open((root / litter).c_str(), O_RDONLY | O_CLOEXEC));
   REQUIRE(flock(locked.get(), LOCK_EX) == 0);
-  CHECK(sweep_litter(**folder, {{"", 0}, {"flows", 1}}, std::chrono::seconds(0)) == 1);
+  CHECK(remove_leftovers(**folder, {{"", 0}, {"flows", 1}}, std::chrono::seconds(0)) == 1);
   CHECK_FALSE(fs::exists(root / ("flows/a/" + litter)));
   CHECK(fs::exists(root / litter));
   CHECK(fs::exists(root / ("flows/a/deep/" + litter)));
@@ -518,7 +518,7 @@ TEST_CASE("A39 a root that was replaced is noticed, and the new one held instead
   CHECK((*root)->is_current());
   CHECK(disk->read("a", kMax).value().bytes == "new");
   // Let go, it is not read even where the path leads to it.
-  (*root)->let_go();
+  (*root)->release();
   CHECK_FALSE((*root)->is_current());
   CHECK(code_of(disk->read("a", kMax)) == Errc::away);
 }

@@ -225,7 +225,7 @@ TEST_CASE("without exchange the file is replaced too, and the old one kept") {
   test::write(root / "state", "old");
   auto folder = open_folder(root.path());
   REQUIRE(folder);
-  LockPatience patience;
+  LockBudget patience;
   auto kept = exchange(
       folder->get(), "state",
       {.where = "state", .assumes = digest_of("old"), .bytes = "new", .can_exchange = false},

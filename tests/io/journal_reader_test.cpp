@@ -203,14 +203,14 @@ TEST_CASE("a reader that holds still knows what its ledger names") {
   auto reader = read_journal(scratch.path());
   REQUIRE(reader.has_value());
   JournalReader& look = **reader;
-  REQUIRE(look.hold_still().has_value());
+  REQUIRE(look.begin_snapshot().has_value());
   REQUIRE(look.ledger(at(1200)).has_value());
   Commit forget;
   forget.moved_away = {"tickets/a.json"};
   REQUIRE((*journal)->commit(forget).has_value());
   CHECK(look.bytes("tickets/a.json").has_value());
   CHECK(look.ledger(at(1200))->accepted.size() == 2);
-  look.follow();
+  look.end_snapshot();
   CHECK(look.bytes("tickets/a.json").error().code == Errc::not_found);
   CHECK(look.ledger(at(1200))->accepted.size() == 1);
   CHECK(read_journal(scratch.path()).value()->bytes("tickets/a.json").error().code ==

@@ -423,7 +423,8 @@ TEST_CASE("a journal that does not know a claimed run is refused until its folde
   CHECK(journal.error().code == Errc::io);
   CHECK(journal.error().where == journal_path(scratch.path()));
   CAPTURE(journal.error().message);
-  for (const char* said : {"went back", "(c0ffee)", "together with its -wal", "move them out of"})
+  for (const char* said :
+       {"an old copy", "(c0ffee)", "together with its -wal", "move the folders out of"})
     CHECK(journal.error().message.find(said) != std::string::npos);
   CHECK(read_journal(scratch.path()).error() == journal.error());
   CHECK(prune_journal(scratch.path(), {}, at(1), [](const std::string&) { return true; }).error() ==

@@ -30,7 +30,7 @@ TEST_CASE("modes of a run's files do not depend on the umask") {
   const auto made = baton::make_spare_directory(folder, "7f");
   umask(before);
   REQUIRE(made);
-  const auto taken = baton::take_up_directory(folder, "7f", *made, "prompt");
+  const auto taken = baton::move_into_place(folder, "7f", *made, "prompt");
   REQUIRE(taken);
   CHECK(*taken == temp / "runs/7f");
   const fs::path run = fs::path(temp / "runs") / "7f";
@@ -53,7 +53,7 @@ TEST_CASE("a spare directory lies apart, is of one only, and goes with the other
   CHECK(baton::make_spare_directory(folder, "7f").error().code == baton::Errc::changed);
   REQUIRE(baton::remove_spare_directories(folder));
   CHECK_FALSE(fs::exists(made->path));
-  CHECK(baton::take_up_directory(folder, "7f", *made, "").error().code == baton::Errc::not_found);
+  CHECK(baton::move_into_place(folder, "7f", *made, "").error().code == baton::Errc::not_found);
   CHECK(baton::remove_spare_directories(folder));
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a run's directory that its agent has closed is opened again, and can 
   const std::string run = temp / "runs/7f";
   const auto work = [&] {
     const auto made = baton::make_spare_directory(folder, "7f");
-    if (!made || !baton::take_up_directory(folder, "7f", *made, "prompt"))
+    if (!made || !baton::move_into_place(folder, "7f", *made, "prompt"))
       return 1;
     fs::create_directories(run + "/a/b/c");
     chmod((run + "/a/b").c_str(), 0500);

@@ -237,38 +237,38 @@ TEST_CASE("a root that was replaced is locked anew, at once or not at all") {
   auto lock = lock_root(root, *state);
   REQUIRE(lock);
   fs::rename(root, outer / "away");
-  CHECK(code_of(lock->take_root(root)) == Errc::not_found);
+  CHECK(code_of(lock->lock_root_folder(root)) == Errc::not_found);
   // What was moved away is free for others, the state folder is not.
   CHECK(lock_root(outer / "away", *other));
   CHECK(code_of(lock_root(outer / "away", *state)) == Errc::served);
   test::write(root, "a file");
-  CHECK_FALSE(lock->take_root(root));
+  CHECK_FALSE(lock->lock_root_folder(root));
   fs::remove(root);
   fs::create_directories(root);
   {
     const Child holder([&] { return lock_root(root, *other); });
-    const auto refused = lock->take_root(root);
+    const auto refused = lock->lock_root_folder(root);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == Errc::served);
     CHECK(refused.error().message.find(std::to_string(holder.pid())) != std::string::npos);
   }
   {
-    const auto taken = lock->take_root(root);
+    const auto taken = lock->lock_root_folder(root);
     REQUIRE(taken);
     CHECK(leads_to(root, taken->get()));
   }
   // The lock does not depend on the descriptor that was handed out.
   CHECK(code_of(lock_root(root, *other)) == Errc::served);
-  lock->let_root_go();
+  lock->release_root();
   CHECK(lock_root(root, *other));
   // Nor is a folder that comes back kept from its own daemon by the descriptor it still has.
-  const auto once = lock->take_root(root);
+  const auto once = lock->lock_root_folder(root);
   REQUIRE(once);
-  lock->let_root_go();
+  lock->release_root();
   CHECK(lock_root(root, *other));
-  const auto twice = lock->take_root(root);
+  const auto twice = lock->lock_root_folder(root);
   REQUIRE(twice);
-  CHECK(lock->take_root(root));
+  CHECK(lock->lock_root_folder(root));
 }
 
 TEST_CASE("a lock is not inherited by started programs") {

@@ -104,7 +104,7 @@ TEST_CASE("a stderr that nobody reads stops nothing, and tells what was lost") {
   all.pop_back();
   for (const std::string& line : split(all, '\n')) {
     CAPTURE(line);
-    if (line.find(" lost here: nobody read them") != std::string::npos)
+    if (line.find(" lost here because nobody read them") != std::string::npos)
       next += lost = std::stoi(line);
     else if (line == "the last")
       ++next;

@@ -12,10 +12,10 @@
 #include <doctest/doctest.h>
 
 #include "io/files/fd.h"
-#include "io/files/file_system.h"
+#include "io/files/file_facts.h"
 #include "io/print.h"
 #include "io/temp_folder.h"
-#include "io/watch/inotify_event.h"
+#include "io/watch/inotify_tree.h"
 #include "io/watch/poller.h"
 #include "io/watch/watch_scope.h"
 
@@ -86,28 +86,28 @@ class Watched {
 TEST_CASE("inotify masks mean what they are taken for") {
   struct Row {
     std::uint32_t mask;
-    Seen seen;
+    EventMeaning seen;
   };
-  for (const Row& row : {Row{IN_CLOSE_WRITE, Seen::file},
-                         Row{IN_MOVED_TO, Seen::file},
-                         Row{IN_MOVED_FROM, Seen::file},
-                         Row{IN_DELETE, Seen::file},
-                         Row{IN_CREATE, Seen::file_made},
-                         Row{IN_MODIFY, Seen::nothing},
-                         Row{IN_ATTRIB, Seen::nothing},
-                         Row{IN_OPEN, Seen::nothing},
-                         Row{IN_CREATE | IN_ISDIR, Seen::folder},
-                         Row{IN_MOVED_TO | IN_ISDIR, Seen::folder},
-                         Row{IN_DELETE | IN_ISDIR, Seen::folder},
-                         Row{IN_MOVED_FROM | IN_ISDIR, Seen::folder_away},
-                         Row{IN_OPEN | IN_ISDIR, Seen::nothing},
-                         Row{IN_DELETE_SELF, Seen::self},
-                         Row{IN_MOVE_SELF, Seen::self},
-                         Row{IN_DELETE_SELF | IN_ISDIR, Seen::self},
-                         Row{IN_UNMOUNT, Seen::self},
-                         Row{IN_IGNORED, Seen::watch_ended},
-                         Row{IN_Q_OVERFLOW, Seen::overflow},
-                         Row{0, Seen::nothing}}) {
+  for (const Row& row : {Row{IN_CLOSE_WRITE, EventMeaning::file},
+                         Row{IN_MOVED_TO, EventMeaning::file},
+                         Row{IN_MOVED_FROM, EventMeaning::file},
+                         Row{IN_DELETE, EventMeaning::file},
+                         Row{IN_CREATE, EventMeaning::file_made},
+                         Row{IN_MODIFY, EventMeaning::nothing},
+                         Row{IN_ATTRIB, EventMeaning::nothing},
+                         Row{IN_OPEN, EventMeaning::nothing},
+                         Row{IN_CREATE | IN_ISDIR, EventMeaning::folder},
+                         Row{IN_MOVED_TO | IN_ISDIR, EventMeaning::folder},
+                         Row{IN_DELETE | IN_ISDIR, EventMeaning::folder},
+                         Row{IN_MOVED_FROM | IN_ISDIR, EventMeaning::folder_away},
+                         Row{IN_OPEN | IN_ISDIR, EventMeaning::nothing},
+                         Row{IN_DELETE_SELF, EventMeaning::self},
+                         Row{IN_MOVE_SELF, EventMeaning::self},
+                         Row{IN_DELETE_SELF | IN_ISDIR, EventMeaning::self},
+                         Row{IN_UNMOUNT, EventMeaning::self},
+                         Row{IN_IGNORED, EventMeaning::watch_ended},
+                         Row{IN_Q_OVERFLOW, EventMeaning::overflow},
+                         Row{0, EventMeaning::nothing}}) {
     CAPTURE(row.mask);
     CHECK(meaning(row.mask) == row.seen);
   }
@@ -116,17 +116,17 @@ TEST_CASE("inotify masks mean what they are taken for") {
 }
 
 TEST_CASE("reach says which folders matter") {
-  const WatchScope reach({{"a/b", 1}, {"c", 0}, {"a/b/deep/er", 0}});
-  CHECK(reach.level("") == WatchScope::kOnTheWay);
-  CHECK(reach.level("a") == WatchScope::kOnTheWay);
-  CHECK(reach.level("a/b") == 1);
-  CHECK(reach.level("a/b/x") == 0);
-  CHECK_FALSE(reach.level("a/b/x/y"));
-  CHECK_FALSE(reach.level("a/bc"));
-  CHECK(reach.level("a/b/deep") == 0);
-  CHECK(reach.level("a/b/deep/er") == 0);
-  CHECK(reach.level("c") == 0);
-  CHECK_FALSE(reach.level("c/d"));
+  const WatchScope scope({{"a/b", 1}, {"c", 0}, {"a/b/deep/er", 0}});
+  CHECK(scope.level("") == WatchScope::kOnTheWay);
+  CHECK(scope.level("a") == WatchScope::kOnTheWay);
+  CHECK(scope.level("a/b") == 1);
+  CHECK(scope.level("a/b/x") == 0);
+  CHECK_FALSE(scope.level("a/b/x/y"));
+  CHECK_FALSE(scope.level("a/bc"));
+  CHECK(scope.level("a/b/deep") == 0);
+  CHECK(scope.level("a/b/deep/er") == 0);
+  CHECK(scope.level("c") == 0);
+  CHECK_FALSE(scope.level("c/d"));
   CHECK(WatchScope({{"", 2}}).level("x/y") == 0);
 }
 
@@ -343,7 +343,7 @@ TEST_CASE("A39 a root that is deleted, made again, renamed or replaced") {
 TEST_CASE("a root that is missing at first is waited for") {
   const TempFolder outer;
   Watched watched(outer / "a/b/root", {{"", 1}});
-  CHECK(watched.describe() == "the root is missing, waited for in " + outer.path());
+  CHECK(watched.describe() == "the root is missing; baton waits for it in " + outer.path());
   test::write(outer / "a/b/root/f/state", "1");
   CHECK(watched.rescanned("root_replaced"));
   test::write(outer / "a/b/root/f/state", "2");

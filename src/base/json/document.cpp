@@ -14,10 +14,10 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxLineFindings = 100;
-// Each costs more than its bytes; so many are no JSON Lines.
+// Each bad line costs more than its bytes; with so many, the file is not JSON Lines.
 constexpr std::size_t kMaxBadLines = 100'000;
 
-/// Turns offsets into positions; cheapest when asked in ascending order.
+/// Converts offsets to positions; cheapest in ascending order.
 class Positions {
  public:
   explicit Positions(std::string_view text) : text_(text) {}
@@ -43,7 +43,7 @@ class Positions {
     return {.begin = first, .end = at(end)};
   }
 
-  /// Fills in what the offsets say, in ascending order.
+  /// Fills in the lines and columns of spans, in ascending order.
   void complete(std::vector<Span>& spans) {
     std::vector<Position*> places;
     for (Span& span : spans) {
@@ -57,7 +57,7 @@ class Positions {
   }
 
  private:
-  /// A byte order mark has no column.
+  /// A byte order mark does not count as a column.
   static std::size_t characters(std::string_view part, std::size_t offset) {
     if (offset == 0 && part.starts_with(kByteOrderMark))
       part.remove_prefix(kByteOrderMark.size());
@@ -116,7 +116,7 @@ struct Document::Marks {
     return out;
   }
 
-  /// Of JSON Lines, where the record begins that a pointer leads into.
+  /// For JSON Lines: the offset of the record into which a pointer leads.
   std::optional<std::size_t> record(const Value& root, const scan::Path& path) const {
     const Value* const item =
         path.empty() ? nullptr : json::at(root, "/" + json::pointer_token(path.front()));
@@ -133,7 +133,7 @@ Span Document::locate(std::string_view pointer, bool key) const {
   return locate({{pointer, key}}).front();
 }
 
-/// Looks for those of the wanted that lie in one value of the text; the first tokens led there.
+/// Finds the wanted places inside one value of the text, to which the first tokens led.
 void Document::locate_from(std::size_t begin, const std::vector<std::size_t>& which,
                            std::size_t skipped, const std::vector<Wanted>& wanted,
                            std::vector<Span>& out) const {
@@ -161,7 +161,7 @@ std::vector<Span> Document::locate(const std::vector<Wanted>& wanted) const {
   if (format_ == Format::yaml)
     return marks_->of_yaml(wanted);
   const std::size_t from = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  // JSON is one value, JSON Lines one for each item of the root.
+  // JSON is one value; JSON Lines has one value for each item of the root.
   std::map<std::size_t, std::vector<std::size_t>> by_value;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto tokens = json::pointer_tokens(wanted[i].pointer);
@@ -278,12 +278,12 @@ class DocumentLoader {
       return std::move(root.error());
     document_->root_ = std::move(*root);
     if (limits_.doubt_numbers)
-      doubt_yaml();
+      warn_of_yaml_numbers();
     return std::nullopt;
   }
 
-  /// What was written as an integer and became a double.
-  void doubt_yaml() {
+  /// Warns of integers that became doubles.
+  void warn_of_yaml_numbers() {
     for (const auto& [pointer, spans] : document_->marks_->by_pointer) {
       const Value* const value = json::at(*document_->root_, pointer);
       const auto [begin, end] = std::pair(spans.value.begin.offset, spans.value.end.offset);
@@ -312,7 +312,7 @@ class DocumentLoader {
                            " lines cannot be read; is this JSON Lines?";
           return failure_of(*fault, text);
         }
-        pass_over(*std::move(fault), newline == text.size(), records_.size() > records, positions);
+        skip_line(*std::move(fault), newline == text.size(), records_.size() > records, positions);
       } else if (records_.size() > records) {
         document_->end_passed_over_.reset();
       }
@@ -326,23 +326,23 @@ class DocumentLoader {
     return std::nullopt;
   }
 
-  /// Told once each, but no more than anybody reads. Values in front of the fault count.
-  void pass_over(ParseFault fault, bool last, bool behind_values, Positions& positions) {
-    // A line that is passed over is no record.
+  /// Warns of a line that is skipped, for the first few lines. Values before the fault count.
+  void skip_line(ParseFault fault, bool last, bool behind_values, Positions& positions) {
+    // A skipped line is no record.
     fault.pointer.clear();
     const std::string what =
         std::string(behind_values ? "the rest of the " : "the ") + (last ? "last line" : "line");
-    fault.message = fault.incomplete ? what + " is cut off; it is passed over"
-                                     : what + " is passed over: " + fault.message;
+    fault.message = fault.incomplete ? what + " is cut off; baton skips it"
+                                     : what + " is skipped: " + fault.message;
     Finding finding = finding_of(fault, positions, Severity::warning);
     document_->end_passed_over_ = finding;
     if (bad_lines_ == kMaxLineFindings)
-      finding.message += "; no further ones are told";
+      finding.message += "; further ones are not reported";
     if (bad_lines_ <= kMaxLineFindings)
       document_->warnings_.push_back(std::move(finding));
   }
 
-  /// Writers that crash leave lines that were glued together, so one line may hold several values.
+  /// A writer that crashed may leave two records in one line, so a line may hold several values.
   std::optional<ParseFault> parse_line(std::size_t begin, std::size_t end, Positions& positions) {
     const std::string_view line = std::string_view(document_->text_).substr(begin, end - begin);
     const auto shifted = [&](ParseFault fault) {
@@ -357,7 +357,7 @@ class DocumentLoader {
       auto parsed = parse_value(line, at, left_);
       if (!parsed)
         return shifted(std::move(parsed.error()));
-      // Here while it is collected, there at the end, and where it stands.
+      // The record is held three times: while it is collected, at the end, and in the text.
       constexpr std::size_t kRecordBytes = 3 * sizeof(Value);
       left_.max_memory_bytes -= std::min(left_.max_memory_bytes, parsed->bytes + kRecordBytes);
       records_.emplace_back(*parsed->value, *pool_);
@@ -369,7 +369,7 @@ class DocumentLoader {
   }
 
   const LoadLimits& limits_;
-  // JSON Lines: what is left for the lines that follow, and the values of those before.
+  // For JSON Lines: the limits for the remaining lines, and the values so far.
   LoadLimits left_;
   std::unique_ptr<JsonPool> pool_ = std::make_unique<JsonPool>(64U << 10U);
   std::vector<Value> records_;

@@ -1,5 +1,9 @@
 #pragma once
 
+// Loads the text of one file (JSON, JSON Lines or YAML) and keeps the text, so that each finding
+// has a line and column. Limits protect against hostile files. All other code reads files through
+// `load_document`.
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -13,8 +17,8 @@
 
 namespace baton {
 
-/// How the text of a file is read. `jsonl`: one JSON document a line. `yaml`: as JSON values
-/// (string keys, YAML 1.2 core scalars). `text`: not looked into.
+/// The format of a file. `jsonl`: one JSON document per line. `yaml`: read as JSON values (string
+/// keys, YAML 1.2 core scalars). `text`: not parsed.
 enum class Format { json, jsonl, yaml, text };
 
 struct LoadLimits {
@@ -22,16 +26,17 @@ struct LoadLimits {
   std::size_t max_depth = 128;
   std::size_t max_number_chars = 1000;
   std::size_t max_object_members = 10'000;
-  // Reading YAML takes a hundred times the time and the memory, most of all what is quoted.
+  // YAML needs a hundred times the time and memory of JSON, above all for quoted text.
   std::size_t max_yaml_bytes = 512U << 10U;
   std::size_t max_yaml_nodes = 50'000;
-  /// What the text and its values may take together while it is read.
+  /// The memory that text and values may take together while they are read.
   std::size_t max_memory_bytes = 56U << 20U;
   bool doubt_numbers = false;  ///< warn of integers beyond 64 bits, which lose digits
   bool operator==(const LoadLimits&) const = default;
 };
 
-/// 1-based; columns count code points. `offset` is in bytes from the start of the file.
+/// Line and column start at 1; columns count code points. `offset` is in bytes from the start of
+/// the file.
 struct Position {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -40,34 +45,34 @@ struct Position {
 };
 struct Span {
   Position begin;
-  Position end;  ///< just behind the last character
+  Position end;  ///< just after the last character
   bool operator==(const Span&) const = default;
 };
 
 enum class Severity { error, warning };
 
-/// Something that is wrong with a document, at a place, with what would be right.
+/// A fault or warning at a place in a document.
 struct Finding {
   Severity severity = Severity::error;
   std::string rule;            ///< `json`, `schema/<keyword>`, `<dialect>/<ID>`
   std::string pointer;         ///< JSON pointer into the document, "" is the root
-  std::string schema_pointer;  ///< empty unless a schema says so
-  std::string message;         ///< a clause for people; the value in it is shortened and printable
+  std::string schema_pointer;  ///< empty unless it comes from a schema
+  std::string message;         ///< a clause for people; values in it are shortened and printable
   std::string found;           ///< the value found, shortened and printable
   std::string expected;        ///< what is allowed
-  std::string suggestion;      ///< "did you mean", empty when nothing is near
-  Span span;                   ///< where in the text; filled in by `locate`, or by the parser
+  std::string suggestion;      ///< for "did you mean"; empty when nothing is near
+  Span span;                   ///< place in the text; filled in by `locate` or the parser
   bool operator==(const Finding&) const = default;
 };
 using Findings = std::vector<Finding>;
 
 bool has_error(const Findings& findings);
 class Document;
-/// Gives each finding the place of its pointer.
+/// Fills in the place of each finding from its pointer.
 void locate(Findings& findings, const Document& document);
 
-/// The text of one file and what it means. Immutable once loaded; shared as `shared_ptr<const
-/// Document>`. For `jsonl`, `root()` is an array of the lines' values. For `text` it is null.
+/// The text of one file and its value. Immutable; shared as `shared_ptr<const Document>`. For
+/// `jsonl`, `root()` is an array of the values of the lines. For `text` it is null.
 class Document {
  public:
   ~Document();
@@ -80,16 +85,16 @@ class Document {
   const Value& root() const { return *root_; }
   Format format() const { return format_; }
   const Digest& digest() const { return digest_; }
-  /// What reading it already showed: a byte order mark, a torn last line of JSON Lines.
+  /// Warnings from reading: a byte order mark, an incomplete last line of JSON Lines.
   const Findings& warnings() const { return warnings_; }
-  /// Of JSON Lines: what is wrong with the last line that is not empty, if it could not be read. It
-  /// is passed over, so that the line before it stands at the end of the values.
+  /// For JSON Lines: what is wrong with the last non-empty line, if it could not be read. That line
+  /// is skipped, so the last value is that of the line before.
   const std::optional<Finding>& end_passed_over() const { return end_passed_over_; }
 
-  /// The place of a value of this document, or of the name of one of its members (`key`: the place
-  /// of the member's name instead of its value). Walks the text, so call it only for findings.
+  /// The place of a value, or with `key` of the name of a member. Walks through the text, so call
+  /// it only for findings.
   Span locate(std::string_view pointer, bool key = false) const;
-  /// The places of many, in one walk.
+  /// The places of many values in one walk.
   struct Wanted {
     std::string_view pointer;
     bool key = false;
@@ -108,26 +113,28 @@ class Document {
   Findings warnings_;
   std::optional<Finding> end_passed_over_;
   struct Marks;
-  std::unique_ptr<Marks> marks_;  ///< places where the text cannot be walked as JSON (YAML, lines)
+  /// Places for texts that cannot be walked as JSON (YAML, JSON Lines).
+  std::unique_ptr<Marks> marks_;
 };
 
-/// Why a text could not be loaded: exactly one finding (rule `json`, with its place), or several
-/// for JSON Lines.
+/// Why a text could not be loaded: one finding (rule `json`, with its place), or several for JSON
+/// Lines.
 struct LoadFailure {
   Findings findings;
-  /// The text ends in the middle of a value: a writer may still be at it.
+  /// The text ends in the middle of a value, so a writer may still be writing it.
   bool incomplete = false;
-  /// Wrong however it goes on, and no trace of a writer at work either: such are something behind
-  /// the end (a longer text is being overwritten) and NUL (room was made before it is filled).
+  /// More text would not repair it, and it does not look like a write in progress. Text after the
+  /// end (a longer text is being overwritten) and NUL (space was allocated first) do look like one.
   bool definite = false;
 };
 
-/// Loads a text. No input can crash it or stall it: iterative parsing, numbers through
-/// std::from_chars, NUL and UTF-8 checked first, duplicate keys refused, all limits enforced.
+/// Loads a text. No input can crash or stall it: the parser is iterative, numbers go through
+/// std::from_chars, NUL and UTF-8 are checked first, duplicate keys are refused, and all limits are
+/// enforced.
 tl::expected<std::shared_ptr<const Document>, LoadFailure> load_document(
     std::string text, Format format, const LoadLimits& limits = {});
 
-/// For values built by ourselves and files of our own: the parsed value only.
+/// For our own values and files: returns only the value.
 Result<Json> parse_json(std::string_view text, const LoadLimits& limits = {});
 
 }  // namespace baton

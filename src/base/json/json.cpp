@@ -18,15 +18,15 @@ void detail::json_assertion_failed(const char* what) {
 
 namespace {
 
-// Most values of our own are a few hundred bytes.
+// Most of our own values have a few hundred bytes.
 constexpr std::size_t kPoolChunk = 1024;
 
 Value string_value(std::string_view text, JsonPool& pool) {
   return {text.data(), static_cast<rapidjson::SizeType>(text.size()), pool};
 }
 
-// What is not UTF-8 comes from names of files and arguments: one of them must not make a whole
-// line, or a row of the journal, unreadable.
+// Text that is not UTF-8 comes from file names and arguments. It must not make a whole line or
+// journal row unreadable.
 std::string sound(std::string_view text) {
   return bad_utf8(text) ? mended_utf8(text) : std::string(text);
 }
@@ -78,7 +78,7 @@ Json::Json(int value) : value_(value) {}
 Json::Json(std::int64_t value) : value_(value) {}
 Json::Json(std::uint64_t value) : value_(value) {}
 Json::Json(double value) {
-  // JSON has no spelling for NaN and infinity.
+  // JSON has no NaN and no infinity.
   if (std::isfinite(value))
     value_.SetDouble(value);
 }
@@ -118,7 +118,7 @@ Json& Json::set(std::string_view name, const Value& value) {
     value_.SetObject();
   Value copy(value, pool());
   if (const Value* old = json::child(value_, name)) {
-    // child() only reads; the member belongs to this value.
+    // child() is read-only, but the member belongs to this value.
     const_cast<Value&>(*old) = std::move(copy);  // NOLINT(cppcoreguidelines-pro-type-const-cast): ^
   } else {
     value_.AddMember(string_value(name, pool()), std::move(copy), pool());
@@ -170,14 +170,14 @@ JsonPool& Json::pool() {
 }
 
 void Json::copy_from(const Value& value) {
-  JsonPool unused;  // plain data takes nothing from it
+  JsonPool unused;  // plain values need no memory from it
   const bool plain = !value.IsObject() && !value.IsArray() && !value.IsString();
   value_.CopyFrom(value, plain ? unused : pool());
   useful_bytes_ = pool_ ? pool_->Size() : 0;
 }
 
-/// A pool never gives memory back. So that a value that is changed again and again does not grow,
-/// it is copied into a fresh pool once most of the old one is waste.
+/// A pool never frees memory. A value that is changed often is copied into a new pool when most of
+/// the old one is unused.
 void Json::changed() {
   constexpr std::size_t kLookEvery = 64;
   if (++changes_ % kLookEvery != 0 || !pool_ || pool_->Size() < 4 * useful_bytes_ + 16 * kPoolChunk)
@@ -188,8 +188,8 @@ void Json::changed() {
 namespace json {
 namespace {
 
-/// Both sides are integers or both are doubles: exact. Mixed: a double equals an integer only when
-/// it is that very number; comparing as double would make 2^53 and 2^53+1 equal.
+/// Exact for two integers or two doubles. A double equals an integer only if it is exactly that
+/// number: as doubles, 2^53 and 2^53+1 would be equal.
 bool equal_numbers(const Value& left, const Value& right) {
   if (left.IsDouble() && right.IsDouble())
     return left.GetDouble() == right.GetDouble();

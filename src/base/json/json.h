@@ -30,18 +30,19 @@ namespace baton::detail {
 
 namespace baton {
 
-/// A JSON value somewhere inside a document; read it through the functions of `json::`.
+/// A JSON value inside a document; read it with the functions of `json::`.
 using Value = rapidjson::Value;
 
-/// The memory of one owned value. RapidJSON's own default takes 64 KiB for the first byte.
+/// The memory of one owned value. RapidJSON's default would take 64 KiB for the first byte.
 using JsonPool = rapidjson::MemoryPoolAllocator<>;
 
-/// An owned JSON value with value semantics: memos, options, values to be written. Reading goes
-/// through `*json` and `json::`; writing through the members here, each of which copies deep.
-/// References into the value end with the next change of it.
+/// An owned JSON value with value semantics: memos, options, values to be written. Read it through
+/// `*json` and `json::`. Change it through the members here, which copy deeply. A change
+/// invalidates references into the value.
 class Json {
+  /// null
  public:
-  Json();  ///< null
+  Json();
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
@@ -71,18 +72,18 @@ class Json {
   /// Sets or replaces a member; a value that is not an object becomes one.
   Json& set(std::string_view name, const Json& value);
   Json& set(std::string_view name, const Value& value);
-  /// Removes a member; nothing happens when there is none.
+  /// Removes a member; does nothing if there is none.
   Json& erase(std::string_view name);
   /// Appends an item; a value that is not an array becomes one.
   Json& push(const Json& value);
 
-  /// Compares as JSON: members in any order, 1 and 1.0 are equal.
+  /// Compares as JSON: the order of members does not matter, 1 equals 1.0.
   bool operator==(const Json& other) const;
 
   bool is_null() const { return value_.IsNull(); }
-  /// `{"a": 1}` in one line, no blanks.
+  /// One line without blanks: `{"a":1}`.
   std::string dump() const;
-  /// Two spaces, a newline at the end: as state files are written.
+  /// Indented by two spaces, with a line feed at the end, like state files.
   std::string pretty() const;
 
  private:
@@ -90,27 +91,28 @@ class Json {
   void copy_from(const Value& value);
   void changed();
 
-  std::unique_ptr<JsonPool> pool_;  ///< none until something needs memory
+  std::unique_ptr<JsonPool> pool_;  ///< created when memory is needed
   Value value_;
-  std::size_t changes_ = 0;       ///< since the pool was last looked at
-  std::size_t useful_bytes_ = 0;  ///< size of the pool when it last held nothing but the value
+  std::size_t changes_ = 0;       ///< since the last look at the pool
+  std::size_t useful_bytes_ = 0;  ///< size of the pool when it last held only the value
 };
 
 namespace json {
 
-/// Compact text of a value, strings escaped by the JSON rules. What is not UTF-8 becomes U+FFFD, so
-/// that what is written can always be read.
+/// The compact text of a value. Bytes that are not UTF-8 become U+FFFD, so the text can always be
+/// read.
 std::string dump(const Value& value);
 std::string quote(std::string_view text);
-/// Whether all texts in it are UTF-8: those of a document are, names from elsewhere need not be.
+/// Whether all texts in the value are UTF-8. Those of documents are; names from elsewhere may not
+/// be.
 bool is_utf8(const Value& value);
 
-/// The member of an object; nullptr when `value` is no object or has none of that name.
+/// The member of an object; nullptr when `value` is not an object or has no such member.
 const Value* child(const Value& value, std::string_view name);
-/// By JSON pointer (RFC 6901); nullptr when it leads nowhere. "" is the value itself.
+/// The value at a JSON pointer (RFC 6901); nullptr when there is none. "" is the value itself.
 const Value* at(const Value& root, std::string_view pointer);
 
-/// A member's name, or another value that is known to be a text.
+/// The text of a member's name or of another value that is known to be a text.
 std::string_view name(const Value& text);
 
 std::optional<std::string_view> text(const Value& value);
@@ -129,24 +131,24 @@ bool equal(const Value& left, const Value& right);
 /// "object", "array", "string", "integer", "number", "boolean", "null".
 std::string_view type_name(const Value& value);
 
-/// Escapes one reference token of a JSON pointer (`~` and `/`).
+/// Escapes one token of a JSON pointer (`~` and `/`).
 std::string pointer_token(std::string_view name);
-/// The tokens of a pointer, unescaped. Nothing when it is malformed.
+/// The unescaped tokens of a pointer. Nothing when it is malformed.
 std::optional<std::vector<std::string>> pointer_tokens(std::string_view pointer);
 
-/// One change of a member or an item. An empty `text` removes it; removing what is not there
-/// changes nothing. `pointer` leads to the member; all but its last token must exist in the
-/// document, and `/-` at the end appends to an array. "" is the whole document.
+/// One change. `pointer` leads to a member or item; all but its last token must exist. `/-` at the
+/// end appends to an array, "" is the whole document. An empty `text` removes the value; removing a
+/// missing value changes nothing.
 struct Edit {
   std::string pointer;
   std::string text;  ///< JSON
   bool operator==(const Edit&) const = default;
 };
 
-/// Applies edits to the text of a JSON document by splicing: everything else stays byte for byte
-/// (order, blanks, number spelling, escapes). What is added is laid out like its neighbours. Edits
-/// are applied in order, each to the result of the former. Errc::schema when a pointer leads
-/// nowhere, Errc::parse when the document or a text is no JSON; then nothing is changed.
+/// Applies edits to the text of a JSON document. Everything else stays byte for byte (order,
+/// blanks, spelling of numbers, escapes); additions are laid out like their neighbours. Each edit
+/// works on the result of the one before. Errc::schema when a pointer leads nowhere, Errc::parse
+/// when the document or a text is not JSON; then nothing is changed.
 Result<std::string> splice(std::string_view document_text, const std::vector<Edit>& edits);
 
 }  // namespace json

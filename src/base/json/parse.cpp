@@ -8,14 +8,13 @@
 #include <rapidjson/reader.h>
 
 #include "base/json/position_finder.h"
-#include "base/json/syntax.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
 namespace baton {
 namespace {
 
-/// The text as RapidJSON wants to read it, with NUL for the end. The text itself has no NUL.
+/// The text in the form that RapidJSON reads, with NUL as the end. The text itself has no NUL.
 class TextStream {
  public:
   using Ch = char;
@@ -36,9 +35,8 @@ class TextStream {
   std::size_t at_;
 };
 
-/// Stands between RapidJSON's reader and the document that is built. It keeps the limits and turns
-/// the text of numbers into values: RapidJSON's own conversion reads out of bounds
-/// (CVE-2024-38517).
+/// Stands between RapidJSON's reader and the document. It enforces the limits and converts numbers,
+/// because RapidJSON's own conversion reads out of bounds (CVE-2024-38517).
 class Filter {
  public:
   using Ch = char;
@@ -83,7 +81,7 @@ class Filter {
   // NOLINTEND(readability-identifier-naming)
 
   ParseFault fault(std::string_view text, std::size_t offset) const;
-  /// What the finished value takes.
+  /// The memory of the finished value.
   std::size_t bytes() const { return kValueBytes * values_ + string_bytes_; }
   std::vector<scan::Extent>& doubtful() { return doubtful_; }
 
@@ -96,10 +94,10 @@ class Filter {
     refusal_ = why;
     return false;
   }
-  /// What is in an array or object that is still open is there twice while that is being closed;
-  /// and a string while it is being read.
+  /// The content of an open array or object exists twice while it is being closed; so does a string
+  /// while it is read.
   bool one_more(std::size_t string_size = 0) {
-    constexpr std::size_t kWithin = 13;  // bytes that a value itself has room for
+    constexpr std::size_t kWithin = 13;  // bytes that fit into a value itself
     constexpr std::size_t kAround = 9;   // NUL, alignment
     ++values_;
     ++open_;
@@ -112,7 +110,7 @@ class Filter {
   }
   bool deeper() { return ++depth_ <= limits_.max_depth || refuse(Refusal::depth); }
   bool number(std::string_view text);
-  /// A lone low surrogate escape comes out of the reader as a UTF-8 sequence that does not exist.
+  /// RapidJSON turns a lone low surrogate escape into an invalid UTF-8 sequence.
   bool whole(std::string_view text) {
     for (std::size_t at = text.find('\xED'); at != std::string_view::npos;
          at = text.find('\xED', at + 1))
@@ -126,7 +124,7 @@ class Filter {
   const LoadLimits& limits_;
   std::size_t depth_ = 0;
   std::size_t values_ = 0;  ///< names of members among them
-  std::size_t open_ = 0;    ///< of these, in no array or object that is closed
+  std::size_t open_ = 0;    ///< of these, in arrays and objects that are still open
   std::size_t string_bytes_ = 0;
   std::size_t longest_ = 0;
   std::vector<scan::Extent> doubtful_;
@@ -158,7 +156,7 @@ bool Filter::number(std::string_view text) {
   return out_.Double(real);
 }
 
-/// The number that `offset` is in or just behind of.
+/// The number that contains `offset` or ends there.
 scan::Extent number_around(std::string_view text, std::size_t offset) {
   constexpr std::string_view kNumberChars = "+-.0123456789eE";
   scan::Extent extent{.begin = std::min(offset, text.size()), .end = 0};
@@ -194,9 +192,9 @@ std::size_t lone_surrogate(std::string_view text, std::size_t until) {
     constexpr std::string_view kHighSurrogates = "89abAB";
     constexpr std::string_view kLowSurrogates = "cdefCDEF";
     if (kHighSurrogates.find(digits[1]) != std::string_view::npos)
-      at += 10;  // the reader has seen to it that the other half follows
+      at += 10;  // the reader has checked that the other half follows
     else if (kLowSurrogates.find(digits[1]) != std::string_view::npos)
-      found = at - 1;  // the last one before the end of the string that was refused
+      found = at - 1;  // the last one before the end of the refused string
   }
   return found;
 }
@@ -280,7 +278,7 @@ ParseFault reader_fault(const rapidjson::ParseResult& result, const Filter& filt
     return filter.fault(text, result.Offset());
   if (result.Code() == rapidjson::kParseErrorNumberTooBig)
     return too_large_number(text, result.Offset());
-  // The reader counts an unfinished string from its beginning; it ends where the text does.
+  // The reader reports an unfinished string at its beginning; the fault is at the end of the text.
   if (result.Code() == rapidjson::kParseErrorStringMissQuotationMark)
     return syntax_fault(text, SyntaxKind::string, text.size());
   ParseFault fault = syntax_fault(text, kind_of(result.Code()), result.Offset());
@@ -294,14 +292,14 @@ ParseFault reader_fault(const rapidjson::ParseResult& result, const Filter& filt
 struct Duplicate {
   std::string pointer;  ///< of the object
   std::string name;
-  /// Of the member; a name may be as long as the text, and then leads only to the object.
+  /// The pointer of the member. A very long name would make it too long; then that of the object.
   std::string member() const {
     constexpr std::size_t kLongName = 64U << 10U;
     return name.size() > kLongName ? pointer : pointer + "/" + json::pointer_token(name);
   }
 };
 
-/// The name that comes a second time first.
+/// The first name that occurs twice.
 std::optional<std::string_view> repeated_name(const Value& object) {
   constexpr rapidjson::SizeType kFew = 16;
   const auto members = object.GetObject();
@@ -325,7 +323,7 @@ std::optional<std::string_view> repeated_name(const Value& object) {
   return first == names.end() ? std::nullopt : std::optional(first->first);
 }
 
-/// Recursive; the depth of the value is limited by then.
+/// Recursive; the depth of the value is limited already.
 std::optional<Duplicate> find_duplicate(const Value& value) {
   if (value.IsArray()) {
     for (rapidjson::SizeType i = 0; i < value.Size(); ++i) {
@@ -351,7 +349,7 @@ std::optional<Duplicate> find_duplicate(const Value& value) {
 
 ParseFault duplicate_fault(const Duplicate& duplicate, std::string_view text, std::size_t from) {
   ParseFault fault{
-      .message = "the member " + printable(json::quote(duplicate.name), 100) + " is there twice",
+      .message = "the member " + printable(json::quote(duplicate.name), 100) + " appears twice",
       .pointer = duplicate.member(),
       .begin = from,
       .end = from,
@@ -382,7 +380,7 @@ tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::si
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag |
                               rapidjson::kParseStopWhenDoneFlag;
-  // A document takes several times the memory of its text.
+  // A document needs several times the memory of its text.
   constexpr std::size_t kLeast = 256;
   constexpr std::size_t kMost = 64U << 10U;
   auto pool = std::make_unique<JsonPool>(std::clamp((text.size() - from) * 4, kLeast, kMost));
@@ -445,7 +443,7 @@ ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {
   fault.definite = text[bad_at] != '\0' && !utf8_cut(text, bad_at);
   const std::string_view head = text.substr(0, 4);
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") ||
-      // Half of the bytes of plain letters; a crash leaves nothing but such bytes.
+      // UTF-16 has NUL in half of its bytes; a crash leaves only NUL.
       (bad_at < 2 && text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'))) {
     fault.message = "not UTF-8; is it UTF-16?";
     return fault;
@@ -453,7 +451,7 @@ ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {
   const bool packed = head.starts_with("\x1F\x8B");
   if (packed || text.starts_with("Salted__") || text.starts_with("age-encryption.org/")) {
     fault.message = std::string("not UTF-8: this is ") + (packed ? "compressed" : "encrypted") +
-                    "; it has to stand there as plain text";
+                    "; it must be plain text";
     return fault;
   }
   fault.incomplete = utf8_cut(text, bad_at);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Parses one JSON value out of a text: between document.cpp, json values of our own and JSON Lines.
+// Parses one JSON value and explains what is wrong with a text that is not JSON. Used by
+// document.cpp, by JSON Lines and for our own values.
 
 #include <cstddef>
 #include <string>
@@ -9,17 +10,18 @@
 
 #include "base/json/document.h"
 #include "base/json/json.h"
+#include "base/json/parse.h"
 #include "base/json/position_finder.h"
 
 namespace baton {
 
-/// Why a text is no JSON, and where. `incomplete`: it might become JSON by going on. `definite`: as
-/// of LoadFailure.
+/// Why a text is not JSON, and where. `incomplete`: it may become JSON with more text. `definite`:
+/// see LoadFailure.
 struct ParseFault {
   Errc code = Errc::parse;
   std::string message;
-  std::string pointer;  ///< of the member that is to blame, where one is
-  std::string found;    ///< what stands there; "" where `expected` is not known either
+  std::string pointer;  ///< of the member with the fault, if there is one
+  std::string found;    ///< the text at that place; "" when `expected` is unknown too
   std::string expected;
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -30,30 +32,36 @@ struct ParseFault {
 
 struct ParsedValue {
   Json value;
-  std::size_t bytes = 0;                       ///< of memory that it takes
-  std::size_t end = 0;                         ///< just behind the value
-  std::vector<scan::Extent> doubtful_numbers;  ///< the first ones
+  std::size_t bytes = 0;                       ///< memory of the value
+  std::size_t end = 0;                         ///< just after the value
+  std::vector<scan::Extent> doubtful_numbers;  ///< only the first ones
 };
 
-/// Parses the value that begins at `from`; what follows it is not looked at. `text` has passed
-/// `bad_utf8`. All limits but the size of the text are enforced; its memory is not counted.
+/// Parses the value at `from` and ignores what follows. `text` has passed `bad_utf8`. Enforces all
+/// limits except the size of the text, whose memory is not counted.
 tl::expected<ParsedValue, ParseFault> parse_value(std::string_view text, std::size_t from,
                                                   const LoadLimits& limits);
 
-/// The same for a text that is one value and nothing else, a byte order mark aside. Checks UTF-8,
-/// and counts the memory of the text.
+/// Parses a text that is one value and nothing else, except a byte order mark. Checks UTF-8 and
+/// counts the memory of the text.
 tl::expected<ParsedValue, ParseFault> parse_whole(std::string_view text, const LoadLimits& limits);
 
-/// Of a number that does not fit into a double: it is too small for one, not too large.
+/// Whether a number that does not fit into a double is too small (not too large).
 bool too_small(std::string_view number);
 
 std::string too_deep(const LoadLimits& limits);
-/// `escape`: as it stands in the text.
+/// `escape`: as the text has it.
 std::string half_surrogate(std::string_view escape);
 
 /// What is wrong with bytes that are not UTF-8.
 ParseFault utf8_fault(std::string_view text, std::size_t bad_at);
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// What the parser expected, as far as RapidJSON's error code tells.
+enum class SyntaxKind { value, name, colon, object_end, array_end, number, string, after_end };
+
+/// Explains what is wrong at `offset`, and whether the text is only unfinished.
+ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offset);
 
 }  // namespace baton

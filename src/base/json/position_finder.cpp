@@ -39,7 +39,7 @@ char plain_escape(char letter) {
   }
 }
 
-/// Reads the escape at `at` (behind the backslash) and returns where it ends.
+/// Reads the escape at `at` (after the backslash) and returns its end.
 std::size_t append_escape(std::string& out, std::string_view text, std::size_t at) {
   if (text[at] != 'u') {
     out += plain_escape(text[at]);
@@ -150,7 +150,7 @@ class Finder {
   /// Paths that are the same up to a depth, in order.
   using Range = std::span<const std::size_t>;
 
-  /// Returns where the value ends. Recursive; the text was parsed, so its depth is limited.
+  /// Returns the end of the value. Recursive; the text was parsed, so its depth is limited.
   std::size_t item(Item here, Range range, std::size_t depth) {
     Range deeper = range;
     while (!deeper.empty() && paths_[deeper.front()].size() == depth)

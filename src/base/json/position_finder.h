@@ -1,7 +1,7 @@
 #pragma once
 
-// Walks over the text of JSON that was parsed before, so it trusts what it sees. Used to find the
-// place of a value without keeping an offset for each of them.
+// Finds the place of a value in JSON text, without keeping an offset for each value. The text was
+// parsed before, so nothing is checked here.
 
 #include <cstddef>
 #include <optional>
@@ -19,7 +19,7 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-/// A member of an object or an item of an array, which has no name.
+/// A member of an object, or an item of an array (without name).
 struct Item {
   std::optional<Extent> name;  ///< with its quotes
   Extent value;
@@ -27,18 +27,18 @@ struct Item {
 
 std::size_t skip_blanks(std::string_view text, std::size_t at);
 
-/// The extent of the value that begins at `at`.
+/// The extent of the value at `at`.
 Extent value_at(std::string_view text, std::size_t at);
 
-/// The members or items of the value that begins at `at`, in order; none when it has no parts.
+/// The members or items of the value at `at`, in order; none when it has no parts.
 std::vector<Item> items_at(std::string_view text, std::size_t at);
 
-/// The characters of a string of JSON that is written with its quotes.
+/// The characters of a JSON string with its quotes.
 std::string unquote(std::string_view quoted);
 
 using Path = std::vector<std::string>;  ///< the tokens of a pointer
 
-/// Where each path leads, from the value that begins at `at`; all in one walk over the text.
+/// Where each path leads, from the value at `at`, in one walk.
 std::vector<std::optional<Item>> find_all(std::string_view text, std::size_t at,
                                           std::span<const Path> paths);
 /// The same for one.

@@ -38,7 +38,7 @@ struct Container {
   std::vector<Item> items;
 };
 
-/// How a member is separated from what precedes it, taken from the last member (or the only one).
+/// The separator before a member, copied from the last (or only) member.
 std::string_view lead(std::string_view text, const Container& container) {
   const std::size_t end = begin_of(container.items.back());
   const std::size_t previous = container.items.size() > 1
@@ -48,7 +48,7 @@ std::string_view lead(std::string_view text, const Container& container) {
   return part(text, std::max(begin + 1, previous), end);
 }
 
-/// What stands between name and value.
+/// The text between name and value.
 std::string_view colon(std::string_view text, const Container& container) {
   if (container.items.empty() || !container.items.back().name)
     return ": ";
@@ -57,8 +57,8 @@ std::string_view colon(std::string_view text, const Container& container) {
   return breaks_line(found) ? std::string_view(": ") : found;
 }
 
-/// An empty container that spans lines keeps its closing bracket; the new member goes one step
-/// deeper.
+/// An empty container over several lines keeps its closing bracket; the new member is indented one
+/// step more.
 std::string first_inside(std::string_view text, const Container& container,
                          const std::string& member) {
   const std::string_view inside = part(text, container.extent.begin + 1, container.extent.end - 1);
@@ -79,8 +79,7 @@ std::string with_added(std::string_view text, const Container& container,
     return replaced(text, inside, first_inside(text, container, member));
   }
   std::string between(lead(text, container));
-  // The only member of a one-line container shows no separator; its colon shows whether it is
-  // compact.
+  // A container with one member has no separator to copy; its colon shows whether it is compact.
   if (container.items.size() == 1 && !breaks_line(between)) {
     const bool compact = container.items.back().name && colon(text, container) == ":";
     between = compact ? "" : " ";
@@ -110,7 +109,7 @@ std::string pointer_to(std::span<const std::string> tokens) {
   return pointer.empty() ? "the whole" : printable(pointer, 200);
 }
 
-/// The first step of a way that is not there.
+/// The first token of a pointer that does not exist.
 std::string missing(std::string_view text, std::size_t start, std::span<const std::string> tokens) {
   std::size_t there = 0;
   while (there < tokens.size() && scan::find(text, start, tokens.first(there + 1)))
@@ -192,9 +191,9 @@ Result<std::string> in_turn(std::string_view before, const std::vector<Edit>& ed
   return text;
 }
 
-/// Each edit copies the text, so thousands of them are made member by member, and the whole is
-/// copied once: what is changed below one member of an object no other one sees. Nothing where an
-/// edit is about the object itself, or leads nowhere.
+/// Each edit copies the text, so thousands of edits would be slow. Edits below different members of
+/// an object are independent: apply them member by member and copy the whole once. Nothing when an
+/// edit is about the object itself or leads nowhere.
 std::optional<std::string> by_members(std::string_view text, const std::vector<Edit>& edits) {
   const std::size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const Extent whole = scan::value_at(text, start);

@@ -1,8 +1,7 @@
-#include "base/json/syntax.h"
-
 #include <algorithm>
 #include <array>
 
+#include "base/json/parse.h"
 #include "base/json/position_finder.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -18,7 +17,7 @@ std::string character_at(std::string_view text, std::size_t at) {
   return "'" + printable(one_at(text, at)) + "'";
 }
 
-/// "": what is wrong is not that something else stands there.
+/// The expected thing; "" when the fault is something else.
 std::string_view expected(SyntaxKind kind) {
   switch (kind) {
     case SyntaxKind::value:
@@ -41,7 +40,7 @@ std::string_view expected(SyntaxKind kind) {
   return {};
 }
 
-/// The last character that is no blank before `at`, or NUL.
+/// The last character before `at` that is not a blank, or NUL.
 char before(std::string_view text, std::size_t at) {
   const std::size_t found = text.substr(0, at).find_last_not_of(" \t\r\n");
   return found == std::string_view::npos ? '\0' : text[found];
@@ -90,7 +89,7 @@ ParseFault ends_early(std::string_view text) {
   return fault;
 }
 
-/// A literal or an escape that is cut off by the end of the text.
+/// A literal or an escape that ends with the text.
 bool cut_string(std::string_view text, std::size_t offset) {
   const std::string_view rest = text.substr(std::min(offset, text.size()));
   return rest.size() <= 12 &&
@@ -113,7 +112,7 @@ constexpr std::array kWordHints = {
     WordHint{"NULL", "; use null"},
 };
 
-/// A bare word where a value should be. The parser may have gone into it already.
+/// A bare word where a value should be. The parser may be in the middle of it.
 ParseFault bare_word(std::string_view text, std::size_t offset) {
   std::size_t begin = std::min(offset, text.size());
   while (begin > 0 && is_letter(text[begin - 1]))
@@ -161,7 +160,7 @@ std::string cause_in_name(std::string_view text, std::size_t at) {
   return {};
 }
 
-/// After a complete value comes something that does not belong there.
+/// Why something follows a complete value.
 std::string cause_after_value(std::string_view text, std::size_t at) {
   const char c = text[at];
   const char last = at > 0 ? text[at - 1] : '\0';
@@ -183,8 +182,8 @@ std::string cause_in_string(std::string_view text, std::size_t at) {
   return "a wrong escape in a string: " + printable(text.substr(at, 6));
 }
 
-/// What somebody did who knows JSON less well; "": what stands there tells nothing more. To say
-/// beside it what the grammar expects there would lead astray: no member behind a trailing comma.
+/// The likely mistake behind a fault; "" when there is none. Then the message does not name what
+/// the grammar expects, which would mislead: after a trailing comma, no member is wanted.
 std::string cause(std::string_view text, SyntaxKind kind, std::size_t at) {
   switch (kind) {
     case SyntaxKind::value:
@@ -225,7 +224,7 @@ ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offs
     return bare_word(text, offset);
   if (kind == SyntaxKind::value && last == '-')
     kind = SyntaxKind::number;
-  // A blank ends a number, and is no part of a string.
+  // A blank ends a number; in a string it does not matter.
   if (kind != SyntaxKind::string && kind != SyntaxKind::number)
     offset = scan::skip_blanks(text, offset);
   if (kind == SyntaxKind::value && is_letter(text[offset]))
@@ -234,8 +233,7 @@ ParseFault syntax_fault(std::string_view text, SyntaxKind kind, std::size_t offs
   ParseFault fault{.message = cause(text, kind, offset),
                    .begin = offset,
                    .end = offset + one.size(),
-                   // What stands behind the end may be the rest of a longer text that is being
-                   // overwritten.
+                   // Text after the end may be the rest of a longer text that is being overwritten.
                    .definite = kind != SyntaxKind::after_end};
   if (fault.message.empty()) {
     fault.message = not_expected(kind) + ", not " + character_at(text, offset);

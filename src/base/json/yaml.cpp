@@ -8,8 +8,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/json/parse.h"
-#include "base/json/yaml_scalar.h"
-#include "base/json/yaml_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -23,8 +21,8 @@ struct YamlFault {
   std::string pointer = {};
 };
 
-/// Builds JSON from the nodes of one document. Anchored nodes are copied each time they are used,
-/// so the number of values is limited: ten lines of YAML can stand for a billion of them.
+/// Builds JSON from the nodes of one document. Anchored nodes are copied at each use, so the number
+/// of values is limited: ten lines of YAML can stand for a billion values.
 class Builder {
  public:
   Builder(std::string_view text, const LoadLimits& limits, const YamlMark& mark)
@@ -36,7 +34,7 @@ class Builder {
     for (std::size_t at = text.find('\n'); at != std::string_view::npos;
          at = text.find('\n', at + 1))
       line_begins_.push_back(at + 1);
-    // Generous for honest files, far below what hurts.
+    // Generous for honest files, and far below what hurts.
     max_values_ = 1000 + text.size();
   }
 
@@ -66,7 +64,7 @@ class Builder {
             .offset = offset};
   }
 
-  /// yaml-cpp counts bytes as columns; a mark behind the end is possible.
+  /// yaml-cpp counts bytes as columns; a mark may lie after the end.
   std::size_t offset(const YAML::Mark& mark) const {
     const auto column = static_cast<std::size_t>(std::max(mark.column, 0));
     return std::min(line_begin(mark) + column, text_.size());
@@ -104,7 +102,7 @@ class Builder {
     return {};
   }
 
-  /// Aliases may nest what does not look nested.
+  /// Aliases can make deep nesting that the text does not show.
   void enter(const YAML::Node& node, std::string_view kind, std::size_t depth,
              const Position& at) const {
     if (depth >= limits_.max_depth)
@@ -125,7 +123,7 @@ class Builder {
       const std::string name = key(member.first, at);
       const std::string inside = pointer + "/" + json::pointer_token(name);
       if (!seen.insert(name).second)
-        throw YamlFault{"the key " + printable(json::quote(name), 100) + " is there twice", at,
+        throw YamlFault{"the key " + printable(json::quote(name), 100) + " appears twice", at,
                         inside};
       mark_(inside, scalar_span(member.first, at), true);
       Value inner = value(member.second, inside, depth + 1);
@@ -145,23 +143,23 @@ class Builder {
   Value scalar(const YAML::Node& node, const Position& at) {
     const std::string& text = node.Scalar();
     if (const auto bad = bad_utf8(text))
-      throw YamlFault{"an escape that is no character", at};
+      throw YamlFault{"this escape is not a character", at};
     const auto meant = yaml::scalar(text, node.Tag());
     if (!meant)
       throw YamlFault{meant.error(), at};
     return {**meant, *pool_};
   }
 
-  /// The name of a member. yaml-cpp turns the keys `~` and `null` into nothing and keeps no text;
-  /// it is still in the file.
+  /// The name of a member. For the keys `~` and `null`, yaml-cpp keeps no text, but the file has
+  /// it.
   std::string key(const YAML::Node& node, const Position& at) const {
     if (node.IsScalar()) {
       const bool plain = node.Tag() == "?" || node.Tag().empty();
       if (plain && node.Scalar() == "<<")
         throw YamlFault{"merge keys (<<) are not part of YAML 1.2", at};
       if (const auto bad = bad_utf8(node.Scalar()))
-        throw YamlFault{"an escape that is no character", at};
-      // Keys are taken as they are written, but a wrong tag is wrong here, too.
+        throw YamlFault{"this escape is not a character", at};
+      // Keys are used as written, but a wrong tag is still an error.
       if (!plain)
         if (const auto meant = yaml::scalar(node.Scalar(), node.Tag()); !meant)
           throw YamlFault{meant.error(), at};
@@ -176,15 +174,15 @@ class Builder {
     throw YamlFault{"a key is missing", at};
   }
 
-  /// A scalar without its anchor and tag. Where it stands in the text as it is, with its quotes;
-  /// else to the end of the line.
+  /// The span of a scalar without its anchor and tag. If the text has it unchanged, with its
+  /// quotes; else to the end of the line.
   Span scalar_span(const YAML::Node& node, Position at) const {
     std::string_view rest = text_.substr(at.offset);
     while (rest.starts_with('&') || rest.starts_with('!')) {
       const std::size_t word = std::min(rest.find_first_of(" \t\r\n"), rest.size());
       const std::size_t next = std::min(rest.find_first_not_of(" \t", word), rest.size());
       if (next == rest.size() || rest[next] == '\r' || rest[next] == '\n')
-        break;  // it stands in a line below
+        break;  // it is on a later line
       at.column += utf8_count(rest.substr(0, next));
       at.offset += next;
       rest.remove_prefix(next);
@@ -192,7 +190,7 @@ class Builder {
     return {at, scalar_end(node, at)};
   }
 
-  /// Behind a scalar that stands in the text as it is, with its quotes; else the end of the line.
+  /// The end of a scalar, with its quotes, if the text has it unchanged; else the end of the line.
   Position scalar_end(const YAML::Node& node, const Position& at) const {
     const std::string_view rest = text_.substr(at.offset);
     const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
@@ -221,13 +219,13 @@ class Builder {
   JsonPool* pool_ = nullptr;
 };
 
-/// Thrown where brackets or indents are too many; yaml-cpp's own limit calls that a bad file.
+/// Thrown when brackets or indents are too many; yaml-cpp's own limit reports that as a bad file.
 struct TooDeep {
   YAML::Mark at;
 };
 
-/// Looks at what would become nodes, before any of them takes memory: how many there are, and
-/// whether the text has what yaml-cpp does not insist on.
+/// Counts the future nodes before any of them takes memory, and checks what yaml-cpp does not
+/// check.
 class Counter : public YAML::EventHandler {
  public:
   Counter(const LoadLimits& limits, const Builder& builder) : limits_(limits), builder_(builder) {}
@@ -249,7 +247,7 @@ class Counter : public YAML::EventHandler {
     place(mark, false);
     const std::string_view text = builder_.text();
     if (tag == "?" && value == "-")
-      throw YamlFault{"a '-' by itself is no value; quotes make it one", builder_.position(mark)};
+      throw YamlFault{"a '-' alone is not a value; put it in quotes", builder_.position(mark)};
     if (tag == "?")
       return;
     if (auto fault = yaml::quotation_fault(text, yaml::content_begin(text, builder_.offset(mark))))
@@ -270,12 +268,12 @@ class Counter : public YAML::EventHandler {
   const YAML::Mark& document() const { return document_; }
 
  private:
-  /// A map or a sequence that has not ended.
+  /// A map or a sequence that is still open.
   struct Level {
     bool map = false;
     bool flow = false;    ///< in brackets
-    bool valued = false;  ///< of a map: its key was seen, the value is next
-    int key = 0;          ///< where it stands; at the end of a text only `pos` of a mark is right
+    bool valued = false;  ///< for a map: the key was seen, the value comes next
+    int key = 0;          ///< its place; at the end of a text only `pos` of a mark is right
   };
 
   void one_more(const YAML::Mark& mark) {
@@ -291,7 +289,7 @@ class Counter : public YAML::EventHandler {
       throw TooDeep{mark};
   }
 
-  /// The node is the next item, key or value of what it stands in.
+  /// Notes a node as the next item, key or value of the open level.
   void place(const YAML::Mark& mark, bool null) {
     if (levels_.empty())
       return;
@@ -299,12 +297,12 @@ class Counter : public YAML::EventHandler {
     if (in.map && !in.valued) {
       in.key = mark.pos;
     } else if (null && in.map && !in.flow && mark.pos == in.key) {
-      // yaml-cpp takes what is last in a text for a key even without its colon. Such a value has
-      // the place of the key.
-      throw YamlFault{"a ':' is missing behind this key", builder_.position(mark)};
+      // yaml-cpp accepts the last thing in a text as a key without its colon. Its value has the
+      // place of the key.
+      throw YamlFault{"a ':' is missing after this key", builder_.position(mark)};
     } else if (null && !in.map && in.flow &&
                builder_.text().substr(builder_.offset(mark)).starts_with(',')) {
-      throw YamlFault{"a value is missing in front of this ','", builder_.position(mark)};
+      throw YamlFault{"a value is missing before this ','", builder_.position(mark)};
     }
     in.valued = in.map && !in.valued;
   }
@@ -316,8 +314,8 @@ class Counter : public YAML::EventHandler {
   YAML::Mark document_;
 };
 
-/// The first line with more punctuation than the scanner can take: it keeps a whole line, for a
-/// colon may make a key of what it has seen. Nothing when there is none.
+/// The first line with more punctuation than the scanner can take: it keeps a whole line, because a
+/// later colon may make it a key. Nothing when there is none.
 std::optional<std::size_t> crowded(std::string_view text) {
   constexpr std::string_view kMarks = "[{,:-?*\n";
   constexpr std::size_t kMostInLine = 10'000;
@@ -331,28 +329,28 @@ std::optional<std::size_t> crowded(std::string_view text) {
   return std::nullopt;
 }
 
-/// Looks through the text before any of it takes memory; throws when there is too much of it. Gives
-/// the place of what follows the first document, if anything does.
+/// Looks through the text before any of it takes memory; throws when it is too large. Returns the
+/// place of what follows the first document.
 std::optional<YAML::Mark> look_through(std::string_view text, const LoadLimits& limits,
                                        const Builder& builder) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
   Counter counter(limits, builder);
-  // Twice and no more: where a document cannot begin (a comma), yaml-cpp finds an empty one, and
-  // does not move on; LoadAll collects them for ever.
+  // Only twice: where a document cannot begin (a comma), yaml-cpp finds empty documents without
+  // end.
   if (!parser.HandleNextDocument(counter) || !parser.HandleNextDocument(counter))
     return std::nullopt;
   return counter.document();
 }
 
-/// What is wrong with a crowded line: most such are nested too deeply, which is told as that.
-void look_until(std::string_view text, const LoadLimits& limits, const Builder& builder) {
+/// What is wrong with a crowded line. Most are nested too deeply.
+void check_until(std::string_view text, const LoadLimits& limits, const Builder& builder) {
   try {
     look_through(text, limits, builder);
   } catch (const YAML::Exception&) {
-    // It was cut off, so this says nothing.
+    // The text was cut here, so this says nothing.
   } catch (const YamlFault&) {
-    // Nor does this.
+    // This says nothing either.
   }
 }
 
@@ -377,18 +375,18 @@ bool indented_by_tab(std::string_view text, const Position& at) {
   return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
 
-/// What yaml-cpp says, which names an escape by its number and stands behind it.
-YamlFault told(const YAML::Exception& error, std::string_view text, const Builder& builder) {
+/// The message of yaml-cpp, which names an escape by its number and is placed after it.
+YamlFault fault_of(const YAML::Exception& error, std::string_view text, const Builder& builder) {
   const Position at = builder.position(error.mark);
   constexpr std::size_t kEscape = 6;  // \uXXXX
   if (error.msg == "unknown token" && text.substr(at.offset).starts_with('?'))
-    return {"a text with a '?' has to stand in quotes here, within brackets", at};
+    return {"within brackets, a text with a '?' must be in quotes", at};
   if (indented_by_tab(text, at))
-    return {"a tab stands before what is in this line; YAML is indented with spaces", at};
+    return {"this line begins with a tab; YAML must be indented with spaces", at};
   if (!error.msg.starts_with("invalid unicode"))
     return {printable(error.msg, 200), at};
   if (at.offset < kEscape || text.substr(at.offset - kEscape, 2) != "\\u")
-    return {"an escape that is no character", at};
+    return {"this escape is not a character", at};
   const Position begin{at.line, at.column - kEscape, at.offset - kEscape};
   return {half_surrogate(text.substr(begin.offset, kEscape)) +
               "; YAML has the character itself, or \\U and its eight digits",
@@ -399,7 +397,7 @@ Json read(std::string_view text, const LoadLimits& limits, Builder& builder) {
   if (auto fault = yaml::directive_fault(text))
     throw YamlFault{std::move(fault->message), builder.position(fault->offset)};
   if (const auto at = crowded(text)) {
-    look_until(text.substr(0, *at), limits, builder);
+    check_until(text.substr(0, *at), limits, builder);
     throw YamlFault{"a line with too much punctuation", builder.position(*at)};
   }
   if (const auto more = look_through(text, limits, builder)) {
@@ -421,7 +419,7 @@ tl::expected<Json, LoadFailure> parse_yaml(std::string_view text, const LoadLimi
   } catch (const TooDeep& deep) {
     return tl::unexpected(failure({too_deep(limits), builder.position(deep.at)}));
   } catch (const YAML::Exception& error) {
-    return tl::unexpected(failure(told(error, text, builder)));
+    return tl::unexpected(failure(fault_of(error, text, builder)));
   }
 }
 

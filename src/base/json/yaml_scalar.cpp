@@ -1,10 +1,9 @@
-#include "base/json/yaml_scalar.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "base/json/parse.h"
+#include "base/json/yaml.h"
 #include "base/text.h"
 
 namespace baton::yaml {
@@ -56,7 +55,7 @@ bool is_integer(std::string_view text) {
   return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
 }
 
-/// The integer, if 64 bits hold it.
+/// The integer, if it fits into 64 bits.
 std::optional<Json> integer_of(std::string_view digits, int base) {
   if (digits.starts_with('+'))
     digits.remove_prefix(1);
@@ -73,8 +72,7 @@ std::optional<Json> integer_of(std::string_view digits, int base) {
 }
 
 tl::expected<Json, std::string> float_of(std::string_view text) {
-  // from_chars knows no '+' and wants a digit on each side of the point only loosely: ".5" and "1."
-  // pass.
+  // from_chars accepts no '+', and ".5" and "1." pass it.
   const std::string_view spelled = text.starts_with('+') ? text.substr(1) : text;
   double value = 0;
   const auto result = std::from_chars(spelled.data(), spelled.data() + spelled.size(), value);
@@ -85,7 +83,7 @@ tl::expected<Json, std::string> float_of(std::string_view text) {
   return tl::unexpected("the number " + printable(text, 40) + " is too large");
 }
 
-/// Nothing: no number.
+/// Nothing: not a number.
 std::optional<tl::expected<Json, std::string>> number_of(std::string_view text) {
   if (is_integer(text)) {
     const bool prefixed = text.starts_with("0o") || text.starts_with("0x");
@@ -119,7 +117,7 @@ tl::expected<Json, std::string> plain(std::string_view text) {
   if (is_bool(text))
     return Json(text[0] == 't' || text[0] == 'T');
   if (is_special_float(text))
-    return tl::unexpected("the number " + std::string(text) + " has no place in JSON");
+    return tl::unexpected("the number " + std::string(text) + " cannot be written in JSON");
   if (auto number = number_of(text))
     return std::move(*number);
   return Json(text);
@@ -128,9 +126,9 @@ tl::expected<Json, std::string> plain(std::string_view text) {
 constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
 
 struct TagRow {
-  std::string_view name;  ///< behind the prefix
+  std::string_view name;  ///< after the prefix
   std::string_view what;
-  bool (*fits)(std::string_view text);  ///< a spelling of it; null: no scalar
+  bool (*fits)(std::string_view text);  ///< checks the spelling; null: not a scalar
 };
 constexpr std::array kTags = {
     TagRow{"str", "string", [](std::string_view) { return true; }},
@@ -152,7 +150,7 @@ const TagRow* row_of(std::string_view tag) {
   return row == kTags.end() ? nullptr : row;
 }
 
-/// As people write it.
+/// The tag as people write it.
 std::string shown(std::string_view tag) {
   return tag.starts_with(kPrefix) ? printable("!!" + std::string(tag.substr(kPrefix.size())), 100)
                                   : printable(tag, 100);
@@ -177,10 +175,10 @@ tl::expected<Json, std::string> scalar(std::string_view text, std::string_view t
   if (row == nullptr)
     return tl::unexpected(unknown(tag));
   if (row->fits == nullptr)
-    return tl::unexpected("a scalar is no " + std::string(row->what) + " (" + shown(tag) + ")");
+    return tl::unexpected("a scalar is not a " + std::string(row->what) + " (" + shown(tag) + ")");
   if (!row->fits(text))
-    return tl::unexpected(printable(json::quote(text), 100) + " is no " + std::string(row->what) +
-                          " (" + shown(tag) + ")");
+    return tl::unexpected(printable(json::quote(text), 100) + " is not a " +
+                          std::string(row->what) + " (" + shown(tag) + ")");
   if (row->name == "str")
     return Json(text);
   auto value = plain(text);
@@ -197,8 +195,79 @@ std::optional<std::string> collection_fault(std::string_view tag, std::string_vi
     return unknown(tag);
   if (row->name == kind)
     return std::nullopt;
-  return std::string(kind == "seq" ? "an array" : "an object") + " is no " +
+  return std::string(kind == "seq" ? "an array" : "an object") + " is not a " +
          std::string(row->what) + " (" + shown(tag) + ")";
+}
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+/// The offset after the closing quote; nothing when there is none.
+std::optional<std::size_t> single_end(std::string_view text, std::size_t begin) {
+  for (std::size_t at = text.find('\'', begin); at != std::string_view::npos;
+       at = text.find('\'', at + 2))
+    if (!text.substr(at + 1).starts_with('\''))
+      return at + 1;
+  return std::nullopt;
+}
+
+/// What may follow a backslash in double quotes.
+bool is_escape(char c) {
+  constexpr std::string_view kEscapes = "0abt\tnvfre \"/\\N_LPxuU\r\n";
+  return kEscapes.find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::size_t content_begin(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    const char c = text[at];
+    if (kBlanks.find(c) != std::string_view::npos)
+      at = text.find_first_not_of(kBlanks, at);
+    else if (c == '#')
+      at = text.find('\n', at);
+    else if (c == '&' || c == '!')
+      at = text.find_first_of(kBlanks, at);
+    else
+      break;
+  }
+  return std::min(at, text.size());
+}
+
+std::optional<TextFault> directive_fault(std::string_view text) {
+  const std::size_t mark = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const std::size_t begin = content_begin(text, mark);
+  const bool in_front = begin == mark || (begin > 0 && text[begin - 1] == '\n');
+  if (!in_front || !text.substr(begin).starts_with('%') ||
+      text.find("\n---", begin) != std::string_view::npos)
+    return std::nullopt;
+  return TextFault{begin, "a line that begins with % is a directive, so --- must follow it"};
+}
+
+std::optional<TextFault> quotation_fault(std::string_view text, std::size_t at) {
+  const std::string_view rest = text.substr(at);
+  if (!rest.starts_with('"') && !rest.starts_with('\''))
+    return std::nullopt;
+  std::optional<std::size_t> end;
+  if (rest.starts_with('\'')) {
+    end = single_end(text, at + 1);
+  } else {
+    std::size_t mark = text.find_first_of("\"\\", at + 1);
+    while (mark < text.size() && text[mark] == '\\') {
+      if (mark + 1 < text.size() && !is_escape(text[mark + 1]))
+        return TextFault{mark, printable(text.substr(mark, 2)) + " is not an escape of YAML"};
+      mark = text.find_first_of("\"\\", mark + 2);
+    }
+    if (mark < text.size())
+      end = mark + 1;
+  }
+  if (!end)
+    return TextFault{
+        at, std::string("the quotation that begins here has no end; ") + text[at] + " is missing"};
+  if (text.substr(*end).starts_with('#'))
+    return TextFault{*end, "a comment needs a space before it"};
+  return std::nullopt;
 }
 
 }  // namespace baton::yaml

@@ -1,4 +1,3 @@
-#include "base/schema/formats.h"
 
 #include <algorithm>
 #include <array>
@@ -33,8 +32,8 @@ bool is_date(std::string_view text) {
   return text.size() == 10 && parse_time(std::string(text) + "T00:00:00Z").has_value();
 }
 
-/// A leap second stands at the end of a day in UTC. RFC 3339 has it at the end of months in which
-/// one occurs, which were June and December so far. baton's own clock has none.
+/// A leap second is at the end of a day in UTC. RFC 3339 allows it at the end of months in which
+/// one occurs: so far June and December. baton's own clock has none.
 std::optional<std::string> leap_day(std::string_view day, std::string_view time) {
   if (time.size() < 9 || time.substr(6, 2) != "60" || !is_digit(time[0]) || !is_digit(time[1]) ||
       !is_digit(time[3]) || !is_digit(time[4]))
@@ -206,7 +205,7 @@ bool is_variable(std::string_view text) {
   const std::size_t mark = std::min(text.find_first_of(":*"), text.size());
   const std::string_view modifier = text.substr(mark);
   std::string_view name = text.substr(0, mark);
-  bool dot = true;  // none may stand first, last, or behind another one
+  bool dot = true;  // a dot may not be first, last, or after another dot
   while (!name.empty()) {
     const bool escaped = is_escaped(name);
     const bool now = name.front() == '.';
@@ -224,7 +223,7 @@ bool is_variable(std::string_view text) {
          digits.front() != '0' && all(digits, is_digit);
 }
 
-/// What stands between the braces.
+/// The text between the braces.
 bool is_expression(std::string_view text) {
   constexpr std::string_view kOperators = "+#./;?&=,!@|";
   if (!text.empty() && kOperators.find(text.front()) != std::string_view::npos)
@@ -234,7 +233,7 @@ bool is_expression(std::string_view text) {
                      [](const std::string& variable) { return is_variable(variable); });
 }
 
-/// RFC 6570, with the apostrophe that its erratum 6937 has put back.
+/// RFC 6570, with the apostrophe of its erratum 6937.
 bool is_uri_template(std::string_view text) {
   constexpr std::string_view kForbidden = "\"<>\\^`|}";
   while (!text.empty()) {
@@ -280,7 +279,7 @@ bool duration_part(std::string_view& text, std::string_view units, std::size_t& 
     const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
     const std::size_t unit =
         digits < text.size() ? units.find(text[digits], next) : std::string_view::npos;
-    // Units may not be left out in the middle: P1Y1D is no duration.
+    // Units may not be left out in the middle: P1Y1D is not a duration.
     if (unit == std::string_view::npos || (read > 0 && next > 0 && unit != next))
       return false;
     next = unit + 1;
@@ -330,7 +329,7 @@ bool is_pointer(std::string_view text) {
 
 struct FormatRow {
   std::string_view name;
-  bool (*holds)(std::string_view);  ///< none: known, but not checked
+  bool (*holds)(std::string_view);  ///< null: known, but not checked
 };
 constexpr std::array kFormats = {
     FormatRow{"date", is_date},

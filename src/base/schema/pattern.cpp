@@ -14,9 +14,9 @@
 namespace baton {
 namespace {
 
-// Far above what a schema means, far below what hurts: some ten milliseconds. PCRE2's own limit
-// begins anew at every start in the text and does not see what a possessive repetition reads, so
-// the steps are counted here, in callouts between the items of the pattern.
+// Far more than a schema needs, and still only about ten milliseconds. PCRE2's own limit starts
+// again at each position of the text and does not see what a possessive repetition reads. So steps
+// are counted here, in callouts between the items of the pattern.
 constexpr std::size_t kMaxSteps = 500'000;
 constexpr std::uint32_t kMatchLimit = 500'000;
 constexpr std::uint32_t kDepthLimit = 20'000;
@@ -24,7 +24,7 @@ constexpr std::uint32_t kHeapLimitKib = 20'000;
 constexpr std::size_t kMaxPatternBytes = 16U << 10U;
 constexpr std::uint32_t kMaxNesting = 250;
 
-// ECMA's white space is wider than PCRE2's.
+// ECMA has more white space characters than PCRE2.
 constexpr std::string_view kSpaces =
     R"(\x09-\x0d\x20\xa0\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff})";
 
@@ -107,7 +107,7 @@ class Translator {
   void class_character(char c) {
     if (c == ']')
       in_class_ = false;
-    // POSIX classes are PCRE2's; here the bracket is a plain character.
+    // POSIX classes exist only in PCRE2; here the bracket is a plain character.
     if (c == '[')
       out_ += '\\';
     out_ += c;
@@ -259,18 +259,18 @@ template <class T>
 using Owned = std::unique_ptr<T, FreeContext>;
 
 PCRE2_SPTR units(std::string_view text) {
-  // PCRE2 reads bytes as unsigned; the type differs, the bytes do not.
+  // PCRE2 reads bytes as unsigned; only the type differs.
   return reinterpret_cast<PCRE2_SPTR>(text.data());
 }
 
-/// Of one search.
+/// The cost of one search.
 struct Work {
   std::size_t steps = 0;
-  std::size_t weight = 1;  ///< of one item
+  std::size_t weight = 1;  ///< cost of one item
   PCRE2_SIZE at = 0;
 };
 
-// What is read is cheaper than an item.
+// Reading text is cheaper than an item.
 constexpr std::size_t kReadPerStep = 16;
 
 int count_work(pcre2_callout_block* block, void* data) {
@@ -282,8 +282,8 @@ int count_work(pcre2_callout_block* block, void* data) {
   return work.steps > kMaxSteps ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-/// What every match begins with: `ab` of `^abc*`. Nothing when that is not plain to see. Most
-/// patterns for names begin so, and most names do not.
+/// The text that every match begins with: `ab` for `^abc*`. Nothing when that is not obvious. Most
+/// patterns for names have one, and most names do not match it.
 std::string literal_beginning(std::string_view ecma, const Pattern::Flags& flags) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/ :,;=@#%&~<>!'\"";
@@ -298,7 +298,7 @@ std::string literal_beginning(std::string_view ecma, const Pattern::Flags& flags
   return std::string(ecma.substr(0, length));
 }
 
-/// The largest number behind a brace, but for that of a character.
+/// The largest number in braces, except in `\u{...}`.
 std::size_t most_repeated(std::string_view pattern) {
   std::size_t most = 0;
   for (std::size_t at = 0; at < pattern.size(); ++at) {
@@ -316,7 +316,7 @@ std::size_t most_repeated(std::string_view pattern) {
 
 struct Pattern::Code {
   Owned<pcre2_code> code;
-  /// What an item may read in vain, without a callout behind it: the largest repetition.
+  /// What one item may read in vain without a callout after it: the largest repetition.
   std::size_t most_repeated = 0;
   bool back_references = false;
   std::string beginning;
@@ -373,7 +373,7 @@ std::size_t Pattern::bytes() const {
 Pattern::Search Pattern::search(std::string_view text) const {
   if (!text.starts_with(code_->beginning))
     return {Match::no, 0};
-  // Made for each search, which keeps a Pattern free of changing state; they are small.
+  // Created for each search, so that a Pattern has no changing state; they are small.
   const Owned<pcre2_match_data> data(pcre2_match_data_create(1, nullptr));
   const Owned<pcre2_match_context> context(pcre2_match_context_create(nullptr));
   pcre2_set_match_limit(context.get(), kMatchLimit);
@@ -381,7 +381,7 @@ Pattern::Search Pattern::search(std::string_view text) const {
   pcre2_set_heap_limit(context.get(), kHeapLimitKib);
   Work work;
   work.weight += std::min(code_->most_repeated, text.size()) / kReadPerStep;
-  // A comparison of two pieces of text is faster still.
+  // Comparing two pieces of text is even faster.
   if (code_->back_references)
     work.weight += text.size() / (8 * kReadPerStep);
   pcre2_set_callout(context.get(), count_work, &work);

@@ -1,40 +1,44 @@
 #pragma once
 
+// Regular expressions and formats of JSON Schema. Neither a pattern nor a text can stall or crash
+// baton: PCRE2 runs with a limit on steps.
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
 namespace baton {
 
-/// A regular expression as JSON Schema means it (ECMA-262, code points), run by PCRE2 with limits,
-/// so that neither a pattern nor a text can stall or crash. Immutable and cheap to copy.
+/// A regular expression of JSON Schema (ECMA-262, code points). Immutable and cheap to copy.
 class Pattern {
  public:
   enum class Match { yes, no, too_expensive };
 
-  /// What ECMA-262 calls flags.
+  /// The flags of ECMA-262, and one of Python.
   struct Flags {
     bool any_case = false;    ///< `i`
     bool many_lines = false;  ///< `m`: `^` and `$` are at lines, too
     bool dot_all = false;     ///< `s`: a dot is any character
-    /// As Python has it, and not ECMA-262: lines end with a line feed alone, `$` is before one at
-    /// the very end too, and `^` with `m` behind it.
+    /// Not ECMA-262 but Python: only a line feed ends a line, `$` matches before the last line
+    /// feed, and `^` with `m` after it.
     bool python_lines = false;
   };
 
-  /// Errc::schema for what ECMA-262 does not know or PCRE2 cannot do.
+  /// Errc::schema for syntax that ECMA-262 does not have or PCRE2 cannot do.
   static Result<Pattern> compile(std::string_view ecma) { return compile(ecma, Flags{}); }
   static Result<Pattern> compile(std::string_view ecma, const Flags& flags);
 
   struct Search {
     Match match = Match::no;
-    std::size_t steps = 0;  ///< items tried and, for less, text read
+    std::size_t steps = 0;  ///< items tried and, at a lower rate, text read
   };
   /// Looks for the pattern anywhere in valid UTF-8.
   Search search(std::string_view text) const;
-  /// The memory it takes.
+  /// The memory of the compiled pattern.
   std::size_t bytes() const;
   const std::string& source() const { return source_; }
 
@@ -45,7 +49,15 @@ class Pattern {
   std::shared_ptr<const Code> code_;
 };
 
-/// Writes an ECMA-262 pattern in the syntax of PCRE2. Errc::schema for syntax that only PCRE2 has.
+/// Translates an ECMA-262 pattern for PCRE2. Errc::schema for syntax that only PCRE2 has.
 Result<std::string> pcre_from_ecma(std::string_view ecma);
+
+/// Whether `text` has the format `name` of JSON Schema. Nothing for unknown formats and for formats
+/// that are not checked (internationalised host names and addresses).
+std::optional<bool> format_holds(std::string_view name, std::string_view text);
+
+/// The formats that JSON Schema defines, checked or not.
+bool format_known(std::string_view name);
+std::vector<std::string> format_names();
 
 }  // namespace baton

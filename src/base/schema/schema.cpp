@@ -12,19 +12,19 @@
 #include "base/schema/schema_walk.h"
 #include "base/schema/value_adapter.h"
 
-// valijson is the judge. It is not given the text of a schema: its own parser cannot follow `$id`,
-// ignores `propertyNames` behind a reference and runs in circles. It gets the finished tree as
-// constraints, and asks our walk about everything that it would get wrong (numbers, patterns,
-// formats, lengths, equality, names of members) or be slow with (single values, each of which would
-// cost it a dozen allocations). What remains with it is the structure: every object and array that
-// has one, items, and what is combined.
+// valijson decides whether a document is valid. It does not get the text of the schema, because its
+// own parser cannot follow `$id`, ignores `propertyNames` after a reference and loops on circular
+// references. It gets the finished tree as constraints. It asks our walk about everything that it
+// would get wrong (numbers, patterns, formats, lengths, equality, names of members) or do slowly
+// (single values, which would cost it a dozen allocations each). valijson itself handles the
+// structure: objects, arrays, items and combinations.
 
 namespace baton {
 namespace {
 
 namespace vc = valijson::constraints;
 
-/// All that a node demands of a value by itself, as one constraint of valijson.
+/// All rules of a node about a value by itself, as one constraint of valijson.
 class NodeRules : public vc::PolyConstraint {
  public:
   explicit NodeRules(NodeIndex node) : node_(node) {}
@@ -36,7 +36,7 @@ class NodeRules : public vc::PolyConstraint {
     const auto* adapter = dynamic_cast<const judge::Adapter*>(&target);
     if (adapter == nullptr || adapter->ref().walk == nullptr)
       throw SchemaExhausted{"a value that is not ours came back from valijson"};
-    // A visit of valijson costs many times a step of the walk.
+    // A visit by valijson costs as much as several steps of the walk.
     constexpr std::size_t kVisit = 5;
     adapter->ref().walk->spend(kVisit);
     return adapter->ref().walk->rules_hold(node_, *adapter->ref().value);
@@ -61,7 +61,7 @@ class ValijsonSchema : public Schema {
   }
 
   Findings check(const Document& document, const SchemaLimits& limits) const override {
-    // Holds a cache of std::regex that stays empty: patterns are not valijson's.
+    // Has a cache of std::regex, which stays empty: valijson gets no patterns.
     valijson::Validator validator;
     SchemaWalk* asked = nullptr;
     const auto judge = [&](NodeIndex node, const Value& value) {
@@ -79,7 +79,7 @@ class ValijsonSchema : public Schema {
     } catch (const std::exception& error) {
       return {exhausted_finding({std::string("valijson gave up: ") + error.what()})};
     }
-    // The way to the first fault is known to be affordable; what is behind it may be much.
+    // Finding the first fault is affordable; looking at the rest may cost more.
     constexpr std::size_t kBeyond = 500'000;
     const std::size_t used = steps - walk.steps_left();
     Findings findings = explain(*tree_, document,
@@ -162,7 +162,7 @@ class ValijsonSchema : public Schema {
 
   std::shared_ptr<const SchemaTree> tree_;
   valijson::Schema schema_;
-  std::vector<const valijson::Subschema*> parts_;  ///< owned by `schema_`; one for each node
+  std::vector<const valijson::Subschema*> parts_;  ///< owned by `schema_`; one per node
 };
 
 }  // namespace

@@ -1,5 +1,9 @@
 #pragma once
 
+// Compiles JSON Schemas and validates documents against them. Every fault has its place in the
+// document. A schema never loads anything over the network, and no schema or document can stall
+// baton.
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -12,12 +16,12 @@
 
 namespace baton {
 
-/// Gives the text of a schema document by its URI or path, for `$ref`. Errc::not_found when it is
-/// not registered. There is no way to the network behind it.
+/// Returns the text of a schema document by its URI or path, for `$ref`. Errc::not_found when it is
+/// unknown. Never uses the network.
 using SchemaFetch = std::function<Result<std::string>(std::string_view uri)>;
 
-/// Patterns and formats are the only parts of a schema that stall; both are bounded, and so is the
-/// number of steps of one validation. It grows with the text.
+/// Limits of one validation. Patterns and formats have their own limits; the number of steps grows
+/// with the text.
 struct SchemaLimits {
   std::size_t max_steps = 5'000'000;
   std::size_t max_steps_per_byte = 1;
@@ -28,7 +32,7 @@ struct SchemaLimits {
   bool operator==(const SchemaLimits&) const = default;
 };
 
-/// A compiled JSON Schema (draft-04, 06, 07 by its `$schema`; without one draft-07). Immutable.
+/// A compiled JSON Schema: draft-04, 06 or 07 by its `$schema`, else draft-07. Immutable.
 class Schema {
  public:
   virtual ~Schema() = default;
@@ -38,18 +42,17 @@ class Schema {
   Schema(Schema&&) = delete;
   Schema& operator=(Schema&&) = delete;
 
-  /// The faults of a document, in document order, with places; none when it is valid. A step or
-  /// pattern limit that was hit is a finding (`schema/limit`), never "valid".
+  /// The faults of a document in document order, with places; none when it is valid. A validation
+  /// that hits a limit gives a finding (`schema/limit`), never "valid".
   virtual Findings check(const Document& document, const SchemaLimits& limits = {}) const = 0;
 
-  /// What the schema itself lets one doubt: unknown keywords, unknown formats. Places are in the
-  /// schema.
+  /// Warnings about the schema itself: unknown keywords and formats. Places are in the schema.
   virtual const Findings& lint() const = 0;
 };
 
-/// Compiles a schema. A bad one (unknown draft, meta-schema, loop of `$ref`s, pattern that does not
-/// compile) is Errc::schema with `uri:line:column` in `where`; a reference that leads nowhere too.
-/// `uri` names the schema in messages and is the base of its references.
+/// Compiles a schema. Errc::schema with `uri:line:column` in `where` for a bad schema: unknown
+/// draft, wrong by its meta-schema, endless `$ref`s, a bad pattern, or a reference that leads
+/// nowhere. `uri` names the schema in messages and is the base of its references.
 Result<std::shared_ptr<const Schema>> compile_schema(std::string_view text, std::string_view uri,
                                                      const SchemaFetch& fetch);
 

@@ -17,13 +17,13 @@ Findings explain(const SchemaTree& tree, const Document& document, const SchemaL
     walk.reasons(0, document.root(), findings);
     all = true;
   } catch (const SchemaExhausted& exhausted) {
-    // What was found so far is kept; a value that is to blame is told besides.
+    // Keep the findings so far; add the one about the value that took too long.
     if (exhausted.at_value || findings.empty())
       findings.push_back(exhausted_finding(exhausted));
     if (exhausted.at_value)
       findings.back().pointer = walk.pointer();
   }
-  // Places are looked up in the text, which costs; beyond a bound only the first ones found count.
+  // Looking up places costs time, so only the first findings are located.
   const std::size_t located = std::min(findings.size(), 4 * limits.max_findings + 1);
   const std::size_t total = findings.size();
   findings.resize(located);

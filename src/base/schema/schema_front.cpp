@@ -8,16 +8,15 @@
 
 #include "base/json/numbers.h"
 #include "base/schema/schema_index.h"
-#include "base/schema/schema_lint.h"
 #include "base/text.h"
 
 namespace baton {
 namespace {
 
-// What they take together is to stay below 64 MiB, with valijson's part of them.
+// Keeps the memory below 64 MiB, including valijson's part.
 constexpr std::size_t kMaxNodes = 45'000;
 constexpr std::size_t kMaxTreePointerBytes = 2U << 20U;
-// A repetition is a copy: twenty characters may take 64 KiB.
+// PCRE2 copies a repetition: twenty characters may take 64 KiB.
 constexpr std::size_t kMaxTreePatternBytes = 4U << 20U;
 
 struct TypeRow {
@@ -31,12 +30,13 @@ constexpr std::array kTypes = {
     TypeRow{"number", number_type},
 };
 
-/// Thrown inside this file only: a schema is wrong at a place.
+/// A fault of the schema at a place. Thrown inside this file only.
 struct SchemaFault {
   SchemaPlace place;
   std::string keyword;
   std::string message;
-  std::string elsewhere = {};  ///< the place, when the fault is in a file that `place` refers to
+  /// the place, if the fault is in another file that `place` refers to
+  std::string elsewhere = {};
 };
 
 class TreeBuilder {
@@ -74,7 +74,7 @@ class TreeBuilder {
     throw SchemaFault{place, std::string(keyword), std::move(message)};
   }
 
-  /// The node of a schema; behind a `$ref`, the node of what it leads to.
+  /// The node of a schema; for a `$ref`, the node of its target.
   NodeIndex node_for(SchemaPlace place) {
     std::set<const Value*> seen;
     while (const Value* reference = json::child(*place.value, "$ref")) {
@@ -124,7 +124,7 @@ class TreeBuilder {
     tree_->nodes[index] = std::move(node);
   }
 
-  /// The value of a keyword that this draft knows.
+  /// The value of a keyword, if this draft has it.
   static const Value* keyword(const SchemaNode& node, const SchemaPlace& place,
                               std::string_view name) {
     const bool known = plain_keyword(name, node.draft) || holds_schema(name, node.draft) ||
@@ -219,7 +219,7 @@ class TreeBuilder {
     }
   }
 
-  /// A long list is looked up; a short one is compared.
+  /// Index a long list; compare a short one.
   static void index_enum(SchemaNode& node) {
     constexpr rapidjson::SizeType kFew = 16;
     if (node.allowed == nullptr || node.allowed->Size() <= kFew)
@@ -316,7 +316,7 @@ class TreeBuilder {
     const Value* value = keyword(node, place, name);
     if (value == nullptr)
       return std::nullopt;
-    // In draft-04 these two may be booleans, where no other schema may.
+    // In draft-04 these two may be booleans; other schemas may not.
     const bool additional = name == "additionalProperties" || name == "additionalItems";
     if (value->IsBool() && additional && node.draft == SchemaDraft::draft4)
       return value->IsTrue() ? std::nullopt : std::optional(nothing(place));
@@ -336,7 +336,7 @@ class TreeBuilder {
     return out;
   }
 
-  /// The schema that nothing fits.
+  /// The schema that matches nothing.
   NodeIndex nothing(const SchemaPlace& place) {
     tree_->nodes.push_back({.pointer = index_.label(place), .never = true});
     places_.push_back(place);
@@ -344,7 +344,7 @@ class TreeBuilder {
   }
 
   void note_doubts(const SchemaNode& node, const SchemaPlace& place) {
-    // Doubts are about the schema that was asked for, not about what it refers to.
+    // Report doubts about the requested schema, not about schemas it refers to.
     if (place.document != 0 || doubts_.size() > kMaxDoubts)
       return;
     std::vector<Doubt> doubts = lint_schema(place, node.draft);
@@ -363,7 +363,7 @@ class TreeBuilder {
     return out;
   }
 
-  /// A schema that applies itself to the same value would never come to an end.
+  /// Refuses a schema that applies itself to the same value without end.
   void refuse_circles(const SchemaPlace& root) {
     enum class Colour { fresh, open, done };
     struct Step {
@@ -387,11 +387,11 @@ class TreeBuilder {
         const NodeIndex next = path.back().next.back();
         path.back().next.pop_back();
         if (colours[next] == Colour::open)
-          refuse(places_[next], "", "this schema applies itself to the same value for ever");
+          refuse(places_[next], "", "this schema applies itself to the same value without end");
         if (colours[next] == Colour::done)
           continue;
         if (path.size() == kMaxChain)
-          refuse(root, "", "more than 500 schemas inside each other apply to one value");
+          refuse(root, "", "more than 500 nested schemas apply to one value");
         colours[next] = Colour::open;
         path.push_back({next, in_place(tree_->nodes[next])});
       }
@@ -414,7 +414,7 @@ class TreeBuilder {
   SchemaIndex index_;
   std::shared_ptr<SchemaTree> tree_;
   std::unordered_map<const Value*, NodeIndex> indices_;
-  std::deque<SchemaPlace> places_;  ///< of the nodes; it stays where it is while more are added
+  std::deque<SchemaPlace> places_;  ///< of the nodes; a deque keeps them in place
   std::vector<Doubt> doubts_;
   std::size_t pattern_bytes_ = 0;
   std::size_t pointer_bytes_ = 0;

@@ -30,7 +30,7 @@ constexpr std::array kDrafts = {
 };
 
 const DraftRow* draft_row(std::string_view uri) {
-  // Written with https by many; it names the same draft.
+  // Many write it with https; it is the same draft.
   std::string plain(uri);
   if (uri.starts_with("https://json-schema.org/draft-0"))
     plain.erase(4, 1);
@@ -128,14 +128,14 @@ bool is_own(const std::string& uri, std::string_view text) {
   return false;
 }
 
-/// That something is no regular expression is true and of no help; compiling it again says why.
+/// "Not a regular expression" does not help; compiling it again gives the reason.
 std::optional<std::string> pattern_fault(const Document& document, const Finding& finding) {
   std::optional<std::string> source;
   if (finding.rule == "schema/format" && finding.expected == "regex") {
     if (const Value* const value = json::at(document.root(), finding.pointer); value != nullptr)
       source = json::text(*value);
   } else if (finding.rule == "schema/propertyNames") {
-    // The only names that a meta-schema asks something of are those of patternProperties.
+    // Only the member names of patternProperties are checked by a meta-schema.
     if (const auto tokens = json::pointer_tokens(finding.pointer); tokens && !tokens->empty())
       source = tokens->back();
   }
@@ -163,7 +163,7 @@ Result<void> check_meta(const Document& document, SchemaDraft draft, const std::
     if (SchemaWalk(**meta, limits.steps_for(document.text().size())).holds(0, document.root()))
       return {};
   } catch (const SchemaExhausted&) {
-    // The explanation says so.
+    // The explanation gives the reason.
   }
   const Findings findings = explain(**meta, document, limits);
   if (findings.empty())
@@ -217,7 +217,7 @@ Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri) {
   return out;
 }
 
-/// Two schemas of one name cannot be told apart, unless they say the same.
+/// Two schemas with the same name are an error, unless they are equal.
 void SchemaIndex::name(const std::string& uri, const SchemaPlace& place, std::string_view keyword) {
   const auto [known, fresh] = resources_.emplace(uri, place);
   if (fresh || clash_ || json::equal(*known->second.value, *place.value))
@@ -229,13 +229,13 @@ void SchemaIndex::name(const std::string& uri, const SchemaPlace& place, std::st
                  here};
 }
 
-/// Notes the base of a schema and what it can be called by. Recursive; the depth is limited on
-/// loading.
+/// Notes the base and the names of a schema. Recursive; the depth is limited when the text is
+/// loaded.
 void SchemaIndex::index(const SchemaPlace& place, SchemaDraft draft) {
   if (bases_.contains(place.value))
     return;
   SchemaPlace here = place;
-  // Beside a $ref, nothing has a meaning in these drafts.
+  // Beside a $ref, other keywords have no meaning in these drafts.
   const bool reference = json::text(*place.value, "$ref").has_value();
   const std::string_view keyword = draft == SchemaDraft::draft4 ? "id" : "$id";
   const auto id = json::text(*place.value, keyword);
@@ -314,7 +314,7 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
     out = below(out, *tokens);
   if (!tokens || out.value == nullptr)
     return fail(Errc::schema, "there is nothing at #" + printable(pointer, 200));
-  // A reference may lead to what no keyword makes a schema.
+  // A reference may lead to a value that no keyword makes a schema.
   index(out, drafts_[out.document]);
   if (clash_)
     return unclear();
@@ -322,14 +322,14 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
   return out;
 }
 
-/// Names the places of both, so that the one of the reference may stand before them.
+/// Names both places, so that the place of the reference can come before them.
 tl::unexpected<Error> SchemaIndex::unclear() const {
   return fail(clash_->code, clash_->message);
 }
 
 Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_view reference) {
   const SplitUri target = split_fragment(resolve_uri(from.base, reference));
-  // An anchor may be called by a URI of its own, which no document has.
+  // An anchor may have a URI that no document has.
   const bool called = !target.fragment.empty() && target.fragment.front() != '/';
   if (const auto anchor = resources_.find(target.document + "#" + target.fragment);
       called && anchor != resources_.end())

@@ -1,5 +1,7 @@
 #pragma once
 
+// Finds schemas by their place, `$id` and anchor, and follows references between documents.
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,31 +14,31 @@
 
 namespace baton {
 
-/// One place that holds a schema: where it is, and how references in it are meant.
+/// The place of a schema, and how references in it are resolved.
 struct SchemaPlace {
   const Value* value = nullptr;
   std::size_t document = 0;  ///< index into the documents
   std::string pointer;       ///< in that document
-  std::string base;          ///< URI that references are relative to
+  std::string base;          ///< the URI that references are relative to
 };
 
-/// Knows every schema of every document that was read, by place, by `$id` and by anchor, and
-/// follows references between them. Documents are fetched when a reference first asks for them.
+/// Knows every schema of every document read so far. Fetches a document when a reference first
+/// needs it.
 class SchemaIndex {
  public:
   SchemaIndex(const SchemaFetch& fetch, bool checked) : fetch_(fetch), checked_(checked) {}
 
-  /// Reads a document and gives its root.
+  /// Reads a document and returns its root.
   Result<SchemaPlace> add(std::string text, const std::string& uri);
-  /// Where a `$ref` leads that stands at `from`. Chains are not followed.
+  /// The target of a `$ref` at `from`. Does not follow chains.
   Result<SchemaPlace> follow(const SchemaPlace& from, std::string_view reference);
-  /// A schema below another one.
+  /// A schema inside another one.
   SchemaPlace below(const SchemaPlace& parent, const std::vector<std::string>& tokens);
 
   SchemaDraft draft(const SchemaPlace& place) const { return drafts_[place.document]; }
-  /// `path:line:column` of a place, for messages.
+  /// `path:line:column`, for messages.
   std::string where(const SchemaPlace& place, std::string_view keyword = {}) const;
-  /// `#/pointer`, with the URI in front for all but the first document.
+  /// `#/pointer`, with the URI before it except for the first document.
   std::string label(const SchemaPlace& place) const;
 
   std::vector<std::shared_ptr<const Document>>& documents() { return documents_; }
@@ -54,18 +56,18 @@ class SchemaIndex {
   std::vector<std::shared_ptr<const Document>> documents_;
   std::vector<std::string> uris_;
   std::vector<SchemaDraft> drafts_;
-  std::map<std::string, SchemaPlace> resources_;         ///< by absolute URI, fragment included
-  std::unordered_map<const Value*, std::string> bases_;  ///< of the schemas that were indexed
-  /// The members of large objects, which are looked up again and again.
+  std::map<std::string, SchemaPlace> resources_;         ///< by absolute URI with fragment
+  std::unordered_map<const Value*, std::string> bases_;  ///< of the indexed schemas
+  /// The members of large objects, for repeated look-ups.
   std::unordered_map<const Value*, std::unordered_map<std::string_view, const Value*>> members_;
-  std::optional<Error> clash_;  ///< of two names; the first that was seen
+  std::optional<Error> clash_;  ///< of two schemas with the same name; the first that was found
 };
 
-/// The values of these keywords are schemas, lists of schemas, or objects of schemas.
+/// Whether the value of a keyword is a schema, a list of schemas, or an object of schemas.
 bool holds_schema(std::string_view keyword, SchemaDraft draft);
 bool holds_schema_list(std::string_view keyword, SchemaDraft draft);
 bool holds_schema_map(std::string_view keyword, SchemaDraft draft);
-/// Keywords of a draft that hold no schema.
+/// The keywords of a draft that hold no schema.
 bool plain_keyword(std::string_view keyword, SchemaDraft draft);
 
 }  // namespace baton

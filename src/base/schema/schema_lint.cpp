@@ -1,17 +1,16 @@
-#include "base/schema/schema_lint.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 
-#include "base/schema/formats.h"
+#include "base/schema/pattern.h"
+#include "base/schema/schema_front.h"
 #include "base/schema/schema_words.h"
 #include "base/text.h"
 
 namespace baton {
 namespace {
 
-/// What a keyword can say something about.
+/// The types of values that a keyword applies to.
 struct ScopeRow {
   std::string_view keyword;
   std::string_view type;
@@ -41,7 +40,7 @@ constexpr std::array kScopes = {
     ScopeRow{"uniqueItems", "array"},
 };
 
-/// The keywords that somebody may have meant who wrote another word.
+/// The keywords to suggest for an unknown word.
 const std::vector<std::string>& meant_words() {
   static const std::vector<std::string> words = [] {
     std::vector<std::string> all = {
@@ -71,7 +70,7 @@ std::string_view draft_name(SchemaDraft draft) {
   return "draft-07";
 }
 
-/// No word that somebody misspelled is longer.
+/// No misspelled keyword is longer.
 constexpr std::size_t kMostWord = 200;
 
 class Lint {
@@ -134,8 +133,8 @@ class Lint {
   void out_of_scope(std::string_view keyword) {
     for (const ScopeRow& row : kScopes)
       if (row.keyword == keyword && known(keyword, draft_) && !may_be(row.type))
-        doubt_keyword(keyword, "says nothing here: it is about " + std::string(row.type) +
-                                   " values, and type allows none");
+        doubt_keyword(keyword, "has no effect here: it applies to " + std::string(row.type) +
+                                   " values, but type allows none");
   }
 
   void unknown_format() {
@@ -159,7 +158,7 @@ class Lint {
       doubt_keyword("additionalItems", "has no effect unless items is a list of schemas");
   }
 
-  /// A member that must be there and may not be.
+  /// Members that are required but forbidden.
   void impossible_members() {
     const Value* const additional = json::child(schema_, "additionalProperties");
     const Value* const required = json::child(schema_, "required");
@@ -172,7 +171,7 @@ class Lint {
       if (!name || (properties != nullptr && json::child(*properties, *name) != nullptr))
         continue;
       std::vector<std::string> names;
-      // A guess compares each letter with each.
+      // A suggestion compares every letter with every letter.
       constexpr rapidjson::SizeType kMostCompared = 1000;
       if (properties != nullptr && properties->IsObject() &&
           properties->MemberCount() <= kMostCompared && name->size() <= kMostWord)

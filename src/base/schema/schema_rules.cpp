@@ -1,9 +1,9 @@
-// What SchemaWalk asks about a value by itself.
+// The rules of SchemaWalk about a value by itself.
 
 #include <algorithm>
 
 #include "base/json/numbers.h"
-#include "base/schema/formats.h"
+#include "base/schema/pattern.h"
 #include "base/schema/schema_walk.h"
 #include "base/schema/schema_words.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@
 namespace baton {
 namespace {
 
-/// A member that the schema does not know and that is nearly the one that is missing.
+/// An unknown member whose name is nearly that of the missing one.
 std::string misspelt(const SchemaNode& node, const Value& value, const std::string& name) {
   constexpr std::size_t kShort = 4;
   constexpr std::size_t kSlips = 2;
@@ -107,7 +107,7 @@ bool SchemaWalk::number_rules(const SchemaNode& node, const Value& value) {
 bool SchemaWalk::matches(const Pattern& pattern, std::string_view text) {
   spend(1);
   const Pattern::Search search = pattern.search(text);
-  // A match that takes long is paid for, or many of them would take for ever.
+  // A long match costs steps; otherwise many of them could take for ever.
   if (search.match != Pattern::Match::too_expensive) {
     spend(search.steps);
     return search.match == Pattern::Match::yes;
@@ -145,12 +145,12 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
     spend(text.size() / 16 + (node.format == "regex" ? kCompiled : 0));
   if (!node.format.empty() && !format_holds(node.format, text).value_or(true))
     good = refuse(node, "format", value,
-                  shown(value) + " is no " + printable(node.format, kShownBytes),
+                  shown(value) + " is not a valid " + printable(node.format, kShownBytes),
                   printable(node.format, kShownBytes));
   return good;
 }
 
-/// Equality and hashes look at all of a value.
+/// Equality and hashes look at the whole value.
 void SchemaWalk::spend_on(const Value& value) {
   spend(1);
   if (value.IsString()) {
@@ -206,7 +206,7 @@ bool SchemaWalk::array_rules(const SchemaNode& node, const Value& value) {
   if (node.unique_items && !unique(value, second)) {
     path_.emplace_back(second);
     const Value& item = value[static_cast<rapidjson::SizeType>(second)];
-    good = refuse(node, "uniqueItems", item, shown(item) + " is there twice", "different items");
+    good = refuse(node, "uniqueItems", item, shown(item) + " appears twice", "different items");
     path_.pop_back();
   }
   if (node.single_items && node.has_items())
@@ -232,7 +232,7 @@ bool SchemaWalk::object_size(const SchemaNode& node, const Value& value) {
 
 bool SchemaWalk::needed_members(const SchemaNode& node, const Value& value) {
   bool good = true;
-  // Each name is looked for among all members.
+  // Each name is searched among all members.
   constexpr std::size_t kCompared = 16;
   spend((node.required.size() + 2 * node.needs.size()) * (1 + value.MemberCount() / kCompared));
   for (const std::string& name : node.required)

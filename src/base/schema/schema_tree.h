@@ -1,7 +1,7 @@
 #pragma once
 
-// A compiled schema, between its front-end (schema_front), the walk that explains (schema_walk) and
-// valijson (schema.cpp). Every reference is resolved; nodes name each other by index.
+// A compiled schema as a tree: made by schema_front, used by the walk that explains (schema_walk)
+// and by valijson (schema.cpp). All references are resolved; nodes refer to each other by index.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,15 +34,15 @@ enum TypeBit : unsigned {
 };
 
 struct SchemaNode {
-  std::string pointer;  ///< `#/properties/a`, with the URI in front when it is another document's
+  std::string pointer;  ///< `#/properties/a`, with the URI of another document before it
   SchemaDraft draft = SchemaDraft::draft7;
   bool never = false;  ///< the schema `false`
 
-  // What a value has to be by itself. Values point into the documents of the tree.
+  // Rules about a value by itself. Values point into the documents of the tree.
   std::optional<unsigned> types;
   const Value* allowed = nullptr;  ///< `enum`
-  std::vector<std::pair<std::uint64_t, rapidjson::SizeType>>
-      allowed_hashes;               ///< of a long `enum`: hash of each value and its place, sorted
+  /// for a long `enum`: hashes and indexes of the values, sorted
+  std::vector<std::pair<std::uint64_t, rapidjson::SizeType>> allowed_hashes;
   const Value* constant = nullptr;  ///< `const`
   const Value* multiple_of = nullptr;
   const Value* maximum = nullptr;
@@ -58,7 +58,7 @@ struct SchemaNode {
   std::vector<std::string> required;
   std::vector<std::pair<std::string, std::vector<std::string>>> needs;  ///< `dependencies` on names
 
-  // What applies to parts of the value.
+  // Rules about parts of the value.
   std::vector<std::pair<std::string, NodeIndex>> properties;  ///< sorted by name
   std::vector<std::pair<Pattern, NodeIndex>> pattern_properties;
   std::optional<NodeIndex> additional_properties;
@@ -68,12 +68,12 @@ struct SchemaNode {
   std::optional<NodeIndex> additional_items;
   std::optional<NodeIndex> contains;
 
-  /// Nothing but rules about the value by itself: there is no structure that valijson could judge.
+  /// Only rules about the value by itself: nothing for valijson to do.
   bool single = false;
   /// The schemas of all items are `single`.
   bool single_items = false;
 
-  // What applies to the value itself.
+  // Rules that combine other schemas for the same value.
   std::vector<NodeIndex> all_of, any_of, one_of;
   std::optional<NodeIndex> negated;
   std::optional<NodeIndex> condition, consequence, alternative;  ///< if, then, else
@@ -86,9 +86,9 @@ struct SchemaNode {
   bool has_items() const { return items || !tuple.empty() || additional_items; }
 };
 
-/// `nodes[0]` is the root. Immutable once it is built.
+/// `nodes[0]` is the root. Immutable once built.
 struct SchemaTree {
-  /// They are large, so they stay where they are while more are added.
+  /// A deque, so that large nodes stay in place while more are added.
   std::deque<SchemaNode> nodes;
   std::vector<std::shared_ptr<const Document>> documents;
   Findings lint;

@@ -9,10 +9,9 @@
 namespace baton {
 namespace {
 
-// A validation of a wrong document keeps more than is shown, so that what is shown is the first in
-// the text; but not without bounds.
+// More findings than are shown, so that the shown ones are the first in the text.
 constexpr std::size_t kMaxKept = 10'000;
-// A name may be as long as the document, and stand in every pointer below it.
+// A name may be as long as the document and occur in every pointer below it.
 constexpr std::size_t kMaxPointerBytes = 4U << 20U;
 
 // A main thread has 8 MiB.
@@ -45,14 +44,14 @@ void SchemaWalk::look_at_stack() const {
   const std::uintptr_t here = stack_pointer();
   const std::uintptr_t grown = here < stack_begin_ ? stack_begin_ - here : here - stack_begin_;
   if (grown > kMaxStackBytes)
-    throw SchemaExhausted{"document and schema are nested too deeply in each other"};
+    throw SchemaExhausted{"document and schema together are nested too deeply"};
 }
 
 void SchemaWalk::spend(std::size_t steps) {
   if (steps > steps_left_)
     throw SchemaExhausted{
-        "the validation takes too many steps and was given up; a smaller document, or fewer "
-        "alternatives and patterns in the schema, take less"};
+        "the validation was stopped after too many steps; use a smaller document, or fewer "
+        "alternatives and patterns in the schema"};
   steps_left_ -= steps;
 }
 
@@ -79,12 +78,12 @@ bool SchemaWalk::refuse(const SchemaNode& node, std::string_view keyword, const 
     finding.found = shown(value);
     finding.expected = std::move(expected);
     finding.suggestion = std::move(suggestion);
-    ++told_;
+    ++found_;
     pointer_bytes_ += finding.pointer.size();
     sink_->push_back(std::move(finding));
-    // Nothing more would be kept, so nothing more is looked for.
-    if (told_ >= kMaxKept || pointer_bytes_ >= kMaxPointerBytes)
-      throw SchemaExhausted{"not valid, in more ways than can be told"};
+    // Nothing more would be kept, so stop.
+    if (found_ >= kMaxKept || pointer_bytes_ >= kMaxPointerBytes)
+      throw SchemaExhausted{"not valid, with too many reasons to list"};
   }
   return false;
 }
@@ -230,10 +229,11 @@ bool SchemaWalk::item_parts(const SchemaNode& node, const Value& value) {
 bool SchemaWalk::contains(const SchemaNode& node, const Value& value) {
   const bool found = std::any_of(value.Begin(), value.End(),
                                  [&](const Value& item) { return quietly(*node.contains, item); });
-  return found || refuse(node, "contains", value, "no item is what one of them has to be");
+  return found ||
+         refuse(node, "contains", value, "no item matches the schema that one of them must match");
 }
 
-/// Asks without noting reasons.
+/// Checks without recording reasons.
 bool SchemaWalk::quietly(NodeIndex node, const Value& value) {
   Findings* const sink = std::exchange(sink_, nullptr);
   const bool good = holds(node, value);
@@ -251,7 +251,8 @@ bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
   good &= any_of(node, value);
   good &= one_of(node, value);
   if (node.negated && quietly(*node.negated, value))
-    good = sink_ != nullptr && refuse(node, "not", value, shown(value) + " is what it must not be");
+    good = sink_ != nullptr &&
+           refuse(node, "not", value, shown(value) + " matches the schema that it must not match");
   if (node.condition) {
     const auto& branch = quietly(*node.condition, value) ? node.consequence : node.alternative;
     if (branch)
@@ -294,7 +295,7 @@ bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
 
 std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
                                            const Value& value) {
-  // More branches than anybody reads about.
+  // More branches than anybody reads.
   constexpr std::size_t kMostBranches = 64;
   std::vector<Findings> out;
   Findings* const sink = sink_;
@@ -308,8 +309,8 @@ std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
   return out;
 }
 
-/// Tells about the branch that was meant: the one whose faults lie deepest. When all fail at the
-/// value itself, none was meant more than another, and they are told together.
+/// Reports the branch that was probably meant: the one whose faults lie deepest. If all fail at the
+/// value itself, reports them together.
 bool SchemaWalk::no_branch(const SchemaNode& node, const Value& value, std::string_view keyword,
                            const std::vector<NodeIndex>& nodes) {
   if (sink_ == nullptr)

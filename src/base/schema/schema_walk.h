@@ -1,5 +1,8 @@
 #pragma once
 
+// Walks a document and its schema together. It answers valijson's questions about single values,
+// and explains why an invalid document is invalid.
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,40 +16,40 @@
 
 namespace baton {
 
-/// Thrown when a validation costs more than it may; caught where it was begun.
+/// Thrown when a validation takes too many steps.
 struct SchemaExhausted {
   std::string why;
-  bool at_value = false;  ///< one value is to blame; an explanation gets as far and names it
+  bool at_value = false;  ///< one value caused it; the explanation stops there and names it
 };
 
-/// Applies a compiled schema to a value. Without a sink it only says yes or no, with one it says
-/// what is wrong. valijson judges documents and asks this walk what a node demands by itself
-/// (`rules_hold`); the walk as a whole explains what valijson found invalid.
+/// Applies a compiled schema to a value. Without a sink it only says yes or no; with a sink it
+/// collects the reasons. valijson asks `rules_hold` for each node; the whole walk runs only to
+/// explain an invalid document.
 class SchemaWalk {
  public:
-  /// The judge of schemas that have a structure.
+  /// Decides about schemas that have a structure.
   using Judge = std::function<bool(NodeIndex, const Value&)>;
 
-  /// Made on the stack where a validation begins: it counts how deep the stack grows from there.
-  /// Without a judge the walk judges everything by itself.
+  /// Create it on the stack where the validation begins: it measures the stack from there. Without
+  /// a judge it decides everything itself.
   SchemaWalk(const SchemaTree& tree, std::size_t max_steps, Judge judge = {});
 
-  /// Everything about the value: its rules and its parts. Errors are thrown as SchemaExhausted.
+  /// Checks everything about the value. Throws SchemaExhausted.
   bool holds(NodeIndex index, const Value& value);
-  /// Only what valijson is not asked: the rules about the value by itself; which schemas apply to
-  /// which members (valijson searches them name by name and cuts names at a NUL), each of them
-  /// handed to the judge again; and items that are single values.
+  /// Checks what valijson does not: the rules about the value by itself; which schemas apply to
+  /// which members, each handed to the judge (valijson compares names one by one and cuts them at a
+  /// NUL); and items that are single values.
   bool rules_hold(NodeIndex index, const Value& value);
-  /// As `holds`, but adds the reasons to `out`; they stay there when it is given up, which it is
-  /// too when there are more than can be kept.
+  /// Like `holds`, but adds the reasons to `out`. Throws also when there are too many reasons;
+  /// those found so far stay in `out`.
   void reasons(NodeIndex node, const Value& value, Findings& out);
 
-  /// Where it is; after SchemaExhausted, where it gave up.
+  /// The current place; after SchemaExhausted, where the walk stopped.
   std::string pointer() const;
 
   void spend(std::size_t steps);
   std::size_t steps_left() const { return steps_left_; }
-  /// Documents and schemas that are both nested deeply multiply; the stack is what runs out.
+  /// Deep documents and deep schemas multiply, so the stack could run out.
   void look_at_stack() const;
 
  private:
@@ -85,19 +88,20 @@ class SchemaWalk {
   std::uintptr_t stack_begin_;
   Judge judge_;
   Findings* sink_ = nullptr;
-  /// Whether looking for what was meant is affordable: it compares each letter with each.
+  /// Whether a suggestion is affordable: it compares every letter with every letter.
   bool may_suggest(std::string_view word, std::size_t candidates);
-  std::size_t suggestions_left_ = 5'000'000;  ///< in compared letters, of one explanation
-  std::size_t told_ = 0;           ///< findings, those of branches that were dropped included
-  std::size_t pointer_bytes_ = 0;  ///< of all of them
+  /// compared letters that one explanation may still use
+  std::size_t suggestions_left_ = 5'000'000;
+  std::size_t found_ = 0;          ///< number of findings, including those of dropped branches
+  std::size_t pointer_bytes_ = 0;  ///< total size
   std::vector<Step> path_;
 };
 
-/// The faults of a document, located and in the order of the text, at most `limits.max_findings`
-/// and one that says how many more there are.
+/// The faults of a document, located, in the order of the text: at most `limits.max_findings`, and
+/// one that says how many more there are.
 Findings explain(const SchemaTree& tree, const Document& document, const SchemaLimits& limits);
 
-/// The one finding of a validation that was given up.
+/// The finding for a validation that was stopped.
 Finding exhausted_finding(const SchemaExhausted& exhausted);
 
 }  // namespace baton

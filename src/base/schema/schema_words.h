@@ -1,6 +1,6 @@
 #pragma once
 
-// How values, types and counts read in the findings of a validation.
+// How findings show values, types and counts.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +13,17 @@ namespace baton {
 
 constexpr std::size_t kShownBytes = 60;
 
-/// A value in few words, printable.
+/// A short, printable form of a value.
 std::string shown(const Value& value);
 std::string shown_name(std::string_view name);
 
-/// The types a value has, as bits: 1 is an integer and a number.
+/// The types of a value as bits: 1 is both an integer and a number.
 unsigned type_of(const Value& value, SchemaDraft draft);
 std::string type_words(unsigned bits);
 
-/// The first words of an `enum`, and how many more there are.
+/// The first values of an `enum`, and how many more there are.
 std::string enum_words(const Value& allowed);
-/// The word of an `enum` that was probably meant, or nothing.
+/// The value of an `enum` that was probably meant, or nothing.
 std::string nearest_of(const Value& value, const Value& allowed);
 
 /// `1 item`, `2 items`.

@@ -37,8 +37,7 @@ Parts parts_of(std::string_view uri) {
   return parts;
 }
 
-/// Leaves the last of the segments. `free`: of a file's path, which goes up from wherever it is
-/// meant to be.
+/// Removes the last segment. `free`: for file paths, which may lead above their start.
 void go_up(std::vector<std::string>& segments, bool free) {
   const bool at_top = segments.empty() || (segments.size() == 1 && segments.front().empty());
   if (free && (segments.empty() || segments.back() == ".."))

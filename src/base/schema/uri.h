@@ -1,12 +1,14 @@
 #pragma once
 
+// URI references (RFC 3986), for `$ref`, `$id` and paths in reports.
+
 #include <string>
 #include <string_view>
 
 namespace baton {
 
-/// Resolves a reference against a base by RFC 3986, 5.2. Paths without a scheme work too; those
-/// that do not begin with `/` may lead upwards, as files do: `a.json` and `../b.json` give
+/// Resolves a reference against a base (RFC 3986, 5.2). Also works for paths without a scheme; a
+/// path without `/` in front may lead upwards, as with files: `a.json` and `../b.json` give
 /// `../b.json`.
 std::string resolve_uri(std::string_view base, std::string_view reference);
 
@@ -16,9 +18,9 @@ struct SplitUri {
 };
 SplitUri split_fragment(std::string_view uri);
 
-/// `%20` is a blank; what is no such escape stays as it is.
+/// Decodes `%20` and the like; leaves everything that is not such an escape.
 std::string percent_decoded(std::string_view text);
-/// A path with escapes for all that has a meaning of its own in a URI, or no place in one.
+/// Encodes every character of a path that has a special meaning, or is not allowed, in a URI.
 std::string percent_encoded(std::string_view path);
 
 }  // namespace baton

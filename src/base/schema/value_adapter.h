@@ -1,7 +1,7 @@
 #pragma once
 
-// Shows our values to valijson. Its own adapter for RapidJSON hides the value behind a copy for
-// every question and has no room for what belongs to one validation; this one carries both along.
+// Lets valijson read our values. Its own adapter for RapidJSON copies the value for every question
+// and cannot carry data of one validation; this one can.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace baton::judge {
 // The names of members and types in this file are valijson's.
 // NOLINTBEGIN(readability-identifier-naming)
 
-/// A value, and the walk that is asked about it.
+/// A value, and the walk that answers questions about it.
 struct ValueRef {
   const Value* value = nullptr;
   SchemaWalk* walk = nullptr;
@@ -124,7 +124,7 @@ class Frozen : public valijson::adapters::FrozenValue {
   Json value_;
 };
 
-/// The questions valijson's BasicAdapter asks.
+/// The functions that valijson's BasicAdapter needs.
 class Questions {
  public:
   Questions() : Questions({&empty_value(rapidjson::kObjectType), nullptr}) {}

@@ -69,7 +69,7 @@ Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& 
   if (!histories)
     return pass_on(histories);
   RunQuery query;
-  // Without any history there is nothing to choose from, and nothing to list.
+  // Without any history there is nothing to list or to choose from.
   if (!flow.empty() && !histories->empty()) {
     auto id = choose_history(*histories, flow);
     if (!id)
@@ -102,10 +102,10 @@ ExitCode agents_command(Words words) {
       "agents", "Lists the runs of agents on all roots, the oldest first. Works without a daemon.",
       "  0  listed\n  2  wrong usage or configuration; no such flow\n"
       "  3  the history cannot be read");
-  options.word("FLOW", flow, "Only those of this flow", false);
-  options.flag("--running", live, "Only those that run");
+  options.word("FLOW", flow, "Only runs of this flow", false);
+  options.flag("--running", live, "Only runs that have not ended");
   options.flag("--json", as_json, "One JSON object per line");
-  options.flag("--names", names, "Only the ids, one per line");
+  options.flag("--names", names, "Print only the run ids, one per line");
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;

@@ -16,7 +16,7 @@ std::string command_names() {
   return join(names, " ");
 }
 
-/// Commands first, flows where a flow is asked for, files otherwise.
+/// Completes commands first, then flows where a flow is expected, else files.
 std::string bash() {
   return "# baton completions for bash; put this into a file that bash-completion reads, or source "
          "it\n"

@@ -65,17 +65,17 @@ Request request_of(const ControlWish& wish, const FlowId& flow) {
 ExitCode control(const ControlWish& wish, const Context& context, const FlowId& flow) {
   Request request = request_of(wish, flow);
   if (wish.for_a_loop() && flow.dialect != "fsm_loop")
-    return complain(Error{Errc::usage,
-                          "--max-steps, --set and --redo are for loops; " + text(flow) + " is none",
-                          ""});
+    return complain(Error{
+        Errc::usage,
+        "--max-steps, --set and --redo are for loops only; " + text(flow) + " is not a loop", ""});
   if (auto added = add_loop_words(wish, request); !added)
     return complain(added.error());
   const ExitCode code = submit(context, request, !wish.no_wait);
   return wish.wait && code == ExitCode::fine ? await_end(wish.places, context.root(), flow) : code;
 }
 
-/// Where the root itself is away, nobody knows which of its files are gone: when it is back, what
-/// was forgotten would be started anew.
+/// While the root does not exist, its files are unknown, not gone: forgotten flows would start
+/// again when it is back.
 Result<void> can_forget(const ControlWish& wish, const Context& context) {
   std::error_code error;
   if (wish.verb != "forget")
@@ -84,14 +84,13 @@ Result<void> can_forget(const ControlWish& wish, const Context& context) {
   if (there && !std::filesystem::is_empty(context.root(), error))
     return {};
   if (there)
-    return fail(
-        Errc::io,
-        "is an empty folder, as a mount point without its volume is; nothing was forgotten. "
-        "If all of it is really gone, put any file there and say it again",
-        context.root());
+    return fail(Errc::io,
+                "is an empty folder; perhaps its volume is not mounted. Nothing was forgotten. If "
+                "its files are really gone, put any file into the folder and repeat the command",
+                context.root());
   return fail(Errc::io,
-              "is not there, so nobody can say which of its files are gone; nothing was forgotten, "
-              "say it again when it is back",
+              "does not exist, so baton cannot tell which of its files are gone. Nothing was "
+              "forgotten; repeat the command when the folder is back",
               context.root());
 }
 
@@ -109,12 +108,12 @@ ExitCode control_roots(const ControlWish& wish, const Context& asked) {
   for (const std::string& root : asked.missing_roots())
     if (std::find(context.roots().begin(), context.roots().end(), root) == context.roots().end())
       code =
-          graver(code, complain(Error{Errc::io, "is not there, and nothing was done to it", root}));
+          graver(code, complain(Error{Errc::io, "does not exist; nothing was done there", root}));
   return code;
 }
 
 ExitCode control(const ControlWish& wish) {
-  // One typo must not take away the way to stop what runs.
+  // A mistake in the configuration must not make it impossible to stop agents.
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
@@ -132,7 +131,7 @@ ExitCode control(const ControlWish& wish) {
   return control(wish, on_root, place->flow);
 }
 
-/// Asks each daemon once what is meant for all its roots. Nothing when there is no daemon.
+/// Asks each daemon once, for all its roots. Nothing when there is no daemon.
 std::optional<ExitCode> ask_daemons(const ControlWish& wish, const Context& context) {
   std::set<std::int64_t> asked;
   ExitCode code = ExitCode::fine;
@@ -157,7 +156,7 @@ ExitCode drain(const ControlWish& wish) {
 }
 
 ExitCode reload(const ControlWish& wish) {
-  // A daemon says itself what is wrong with the file.
+  // A daemon reports faults of the file itself.
   auto context = Context::open_to_examine(wish.places);
   if (!context)
     context = Context::open_anyway(wish.places);
@@ -165,7 +164,7 @@ ExitCode reload(const ControlWish& wish) {
     return complain(context.error());
   if (const auto code = ask_daemons(wish, *context))
     return *code;
-  // Nobody reads it now; but who changed it wants to know whether it is good.
+  // No daemon reads it now, but the user wants to know whether it is good.
   for (const std::string& fault : context->faults())
     complain(fault);
   if (!context->broken_configuration().empty())
@@ -183,7 +182,7 @@ ExitCode reload(const ControlWish& wish) {
     }
   }
   print(std::string("no daemon serves this root: there is nothing to reload; the configuration ") +
-        (remarks == 0 ? "is good\n" : "can be used but for that\n"));
+        (remarks == 0 ? "is good\n" : "can be used, apart from these warnings\n"));
   return finish();
 }
 
@@ -192,7 +191,7 @@ void common(Options& options, ControlWish& wish) {
   options.places(wish.places);
 }
 
-/// Of those after which a flow goes on.
+/// For commands after which a flow continues.
 void waiting(Options& options, ControlWish& wish) {
   options.flag("--wait", wish.wait, kWaitHelp);
 }
@@ -211,15 +210,15 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   ControlWish wish;
   wish.verb = verb;
   Options options(verb, description, kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
-  options.flag("--all", wish.all, "All roots of the configuration, or the one --root names");
+  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique", false);
+  options.flag("--all", wish.all, "All roots of the configuration, or the root given with --root");
   if (verb == "resume") {
     options.value("--max-steps", wish.max_steps, "N",
-                  "Loops: how many states may be entered in all, from now on");
-    options.values("--set", wish.set, "NAME=JSON",
-                   "Loops: another value of a variable, where what is no JSON is a text");
-    options.flag("--redo", wish.redo,
-                 "Loops: carry out an action again whose end is known, and whose verdict is not");
+                  "Loops: new limit for the total number of states entered");
+    options.values(
+        "--set", wish.set, "NAME=JSON",
+        "Loops: a new value of a variable; a value that is not JSON is taken as a string");
+    options.flag("--redo", wish.redo, "Loops: repeat an action that ended without a known verdict");
     waiting(options, wish);
   }
   common(options, wish);
@@ -232,14 +231,13 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
     return ExitCode::usage;
   }
   if (wish.all == !wish.flow.empty()) {
-    complain(wish.all ? "a FLOW and --all exclude each other"
-                      : "which flow? name one, or say --all");
+    complain(wish.all ? "a FLOW and --all exclude each other" : "name a flow, or use --all");
     return ExitCode::usage;
   }
   return control(wish);
 }
 
-/// Whether the run that calls is of a role whose word counts as a person's.
+/// Whether the calling run has a role that may decide for a person.
 bool agent_may_decide(const Places& places) {
   const auto context = Context::open_anyway(places);
   const AgentConfig* const agent =
@@ -247,15 +245,16 @@ bool agent_may_decide(const Places& places) {
   return agent != nullptr && agent->may_decide;
 }
 
-/// A person's word: approve, reject, answer.
+/// A decision of a person: approve, reject, answer.
 ExitCode decision(Words words, const Word& verb, const std::string& description) {
   ControlWish wish;
   wish.verb = verb;
   std::string comment;
   Options options(verb, description, kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
-  options.word("SUBJECT", wish.subject, "Only this part of it: a group, a step", false);
-  options.value("--comment", comment, "TEXT", "What the next agent is told");
+  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique");
+  options.word("SUBJECT", wish.subject, "Only this part of the flow, such as a group or a step",
+               false);
+  options.value("--comment", comment, "TEXT", "Text for the next agent");
   waiting(options, wish);
   common(options, wish);
   if (const auto over = options.parse(words))
@@ -264,9 +263,8 @@ ExitCode decision(Words words, const Word& verb, const std::string& description)
     return ExitCode::usage;
   if (!variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
     complain(
-        "an agent cannot answer for a person (BATON_RUN_ID is set), unless `may_decide: true` "
-        "stands "
-        "with its role in baton.yaml");
+        "an agent may not decide for a person (BATON_RUN_ID is set); `may_decide: true` for its "
+        "role in baton.yaml allows it");
     return ExitCode::failed;
   }
   if (!comment.empty())
@@ -279,33 +277,36 @@ ExitCode decision(Words words, const Word& verb, const std::string& description)
 ExitCode pause_command(Words words) {
   return flow_or_all(
       words, "pause",
-      "Starts nothing more for a flow, or for the root; agents that run may finish.\n"
-      "Holds until `baton resume`, also over restarts.");
+      "Starts no new agents for a flow, or for all roots with --all. Running agents may\n"
+      "finish. The pause lasts until `baton resume`, also over restarts of the daemon.");
 }
 
 ExitCode resume_command(Words words) {
-  return flow_or_all(words, "resume",
-                     "Goes on with a flow, or with the root, after a pause, a stop, a limit or a\n"
-                     "failure. Without a daemon it is recorded for the next one.");
+  return flow_or_all(
+      words, "resume",
+      "Continues a flow, or all roots with --all, after a pause, a stop, a limit or a\n"
+      "failure. Without a daemon, the request is recorded for the next daemon.");
 }
 
 ExitCode stop_command(Words words) {
-  return flow_or_all(words, "stop",
-                     "Ends the agents of a flow, or of the root, with their whole process trees:\n"
-                     "TERM, a grace, KILL. Nothing is started until `baton resume`. Without a\n"
-                     "daemon it waits until they have ended.");
+  return flow_or_all(
+      words, "stop",
+      "Ends the agents of a flow, or of all roots with --all, with all their processes:\n"
+      "SIGTERM, a grace period, SIGKILL. Starts no new agents until `baton resume`.\n"
+      "Without a daemon, the command waits until the agents have ended.");
 }
 
 ExitCode retry_command(Words words) {
   ControlWish wish;
   wish.verb = "retry";
-  Options options("retry",
-                  "Forgets the ended attempts of a flow in its present stages, so that they are\n"
-                  "made again: after failures, an interruption, or an agent that left the stage\n"
-                  "as it was.",
-                  kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
-  options.word("SUBJECT", wish.subject, "Only this part of it", false);
+  Options options(
+      "retry",
+      "Forgets the ended attempts of a flow in its current stages, so that baton starts\n"
+      "them again: after a failure, an interruption, or an agent that did not change\n"
+      "the stage.",
+      kSubmitExits);
+  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique");
+  options.word("SUBJECT", wish.subject, "Only this part of the flow", false);
   waiting(options, wish);
   common(options, wish);
   if (const auto over = options.parse(words))
@@ -316,55 +317,56 @@ ExitCode retry_command(Words words) {
 }
 
 ExitCode answer_command(Words words) {
-  return decision(words, "answer",
-                  "Answers what a flow asks a person; `baton status` says what it waits for. Its\n"
-                  "next agent is told the comment. Not for agents: refused inside a run.");
+  return decision(
+      words, "answer",
+      "Answers a question that a flow asks a person; `baton status` shows the question.\n"
+      "The next agent gets the comment. Agents may not use this command in a run.");
 }
 
 ExitCode approve_command(Words words) {
   return decision(
       words, "approve",
-      "Lets a flow go on that waits for a person's approval; `baton status` says which\n"
-      "does. Not for agents: refused inside a run.");
+      "Approves what a flow waits for, so that it continues; `baton status` shows which\n"
+      "flows wait. Agents may not use this command in a run.");
 }
 
 ExitCode reject_command(Words words) {
   return decision(words, "reject",
-                  "Refuses what a flow waits to have approved: the work goes back, or has failed.\n"
-                  "The next agent is told the comment. Not for agents: refused inside a run.");
+                  "Rejects what a flow wants approved: the work goes back, or counts as failed.\n"
+                  "The next agent gets the comment. Agents may not use this command in a run.");
 }
 
 ExitCode revise_command(Words words) {
-  return decision(words, "revise",
-                  "Asks for changes to what a flow waits to have approved. The next agent is told\n"
-                  "the comment. Not for agents: refused inside a run.");
+  return decision(
+      words, "revise",
+      "Asks for changes to what a flow wants approved. The next agent gets the comment.\n"
+      "Agents may not use this command in a run.");
 }
 
 ExitCode skip_command(Words words) {
   return decision(
       words, "skip",
-      "Leaves out a step of a workflow that has not begun or has failed; what needs it\n"
-      "may begin. Not for agents: refused inside a run.");
+      "Skips a step of a workflow that has not begun or has failed; steps that need it\n"
+      "may begin. Agents may not use this command in a run.");
 }
 
 ExitCode forget_command(Words words) {
   ControlWish wish;
   wish.verb = "forget";
   Options options("forget",
-                  "Drops everything that is known of a flow: stages, runs, history of decisions.\n"
-                  "Refused while its files are there or its agents run; but the files of a loop\n"
-                  "(ccw_loop) that is not running are put away first, below `.forgotten` in its\n"
-                  "folder.",
+                  "Forgets everything about a flow: stages, runs, history of decisions. Refused\n"
+                  "while its files exist or its agents run. For a loop of ccw_loop that is not\n"
+                  "running, baton first moves the files below `.forgotten` in its folder.",
                   kSubmitExits);
   bool gone = false;
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name", false);
-  options.flag("--gone", gone, "Every flow all of whose files are gone; on all roots");
+  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique", false);
+  options.flag("--gone", gone, "Every flow whose files are all gone, on all roots");
   common(options, wish);
   if (const auto over = options.parse(words))
     return *over;
   if (gone == !wish.flow.empty()) {
     complain(gone ? "a FLOW and --gone exclude each other"
-                  : "which flow? name one, or say --gone for those whose files are gone");
+                  : "name a flow, or use --gone for the flows whose files are gone");
     return ExitCode::usage;
   }
   return control(wish);
@@ -375,8 +377,8 @@ ExitCode drain_command(Words words) {
   wish.verb = "drain";
   Options options(
       "drain",
-      "Tells the daemon to start nothing more on any of its roots and to end, with exit\n"
-      "code 0, when its last agent has. A daemon that starts after that knows nothing of it.",
+      "Tells the daemon to start no new agents on any of its roots, and to exit with\n"
+      "code 0 when its last agent has ended. A daemon that you start later is not drained.",
       kSubmitExits);
   common(options, wish);
   if (const auto over = options.parse(words))
@@ -389,9 +391,10 @@ ExitCode reload_command(Words words) {
   wish.verb = "reload";
   Options options(
       "reload",
-      "Tells the daemon to read its configuration again, for all its roots. A bad one\n"
-      "is refused, and the old one stays in force. Of a good one it says which programs,\n"
-      "prompts and roles cannot be used. Without a daemon it is checked.",
+      "Tells the daemon to read its configuration again, for all its roots. If the new\n"
+      "configuration is wrong, the daemon refuses it and keeps the old one. It also\n"
+      "reports programs, prompts and roles that cannot be used. Without a daemon, the\n"
+      "command only checks the configuration.",
       kSubmitExits);
   common(options, wish);
   if (const auto over = options.parse(words))

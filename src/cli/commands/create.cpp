@@ -28,7 +28,7 @@ struct NewLoop {
   bool no_wait = false;
 };
 
-/// The one dialect of the configuration that gives new flows their names.
+/// The dialect of the configuration that names new flows itself.
 Result<const Catalog::Entry*> entry_of(const NewLoop& wish, const Catalog& catalog) {
   const Catalog::Entry* found = nullptr;
   for (const Catalog::Entry& entry : catalog.entries())
@@ -36,10 +36,10 @@ Result<const Catalog::Entry*> entry_of(const NewLoop& wish, const Catalog& catal
         (wish.dialect.empty() || wish.dialect == entry.dialect->name))
       found = &entry;
   if (found == nullptr)
-    return fail(Errc::usage,
-                "the configuration lists no dialect" +
-                    (wish.dialect.empty() ? "" : " " + printable(wish.dialect, 60)) +
-                    " whose flows are created; for example `dialects: { ccw_loop: {} }`");
+    return fail(Errc::usage, "the configuration lists no dialect" +
+                                 (wish.dialect.empty() ? "" : " " + printable(wish.dialect, 60)) +
+                                 " whose flows `baton create` can make; add one, for example "
+                                 "`dialects: { ccw_loop: {} }`");
   return found;
 }
 
@@ -60,7 +60,8 @@ ExitCode create(const NewLoop& wish) {
   if (!wish.max_iterations.empty()) {
     auto number = parse_json(wish.max_iterations);
     if (!number || !(*number)->IsNumber()) {
-      complain("--max-iterations is a number, not `" + printable(wish.max_iterations, 60) + "`");
+      complain("--max-iterations must be a number, not `" + printable(wish.max_iterations, 60) +
+               "`");
       return ExitCode::usage;
     }
     request.arguments.set("max_iterations", *number);
@@ -86,15 +87,17 @@ ExitCode create(const NewLoop& wish) {
 
 ExitCode create_command(Words words) {
   NewLoop wish;
-  Options options("create",
-                  "Makes a new loop, which waits for `baton start`. Its name is the last line\n"
-                  "printed. Without a daemon it is done at once.",
-                  kSubmitExits);
-  options.value("--title", wish.title, "TEXT", "Shown in lists");
-  options.value("--description", wish.description, "TEXT", "The task in full");
-  options.value("--max-iterations", wish.max_iterations, "N", "How many iterations at most (10)");
-  options.values("--task", wish.tasks, "TEXT", "A prepared task; may be given several times");
-  options.value("--dialect", wish.dialect, "NAME", "Of this dialect");
+  Options options(
+      "create",
+      "Creates a new loop, which waits for `baton start`. The last line printed is its\n"
+      "name. Works without a daemon.",
+      kSubmitExits);
+  options.value("--title", wish.title, "TEXT", "A short title, shown in lists");
+  options.value("--description", wish.description, "TEXT", "The full description of the task");
+  options.value("--max-iterations", wish.max_iterations, "N",
+                "Maximum number of iterations (default 10)");
+  options.values("--task", wish.tasks, "TEXT", "A task of the loop; may be given several times");
+  options.value("--dialect", wish.dialect, "NAME", "The dialect of the new loop");
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
   options.places(wish.places);
   if (const auto over = options.parse(words))

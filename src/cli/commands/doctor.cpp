@@ -61,12 +61,13 @@ void print_json(const Diagnoses& all) {
 ExitCode doctor_command(Words words) {
   Places places;
   bool as_json = false;
-  Options options("doctor",
-                  "Checks what baton needs: configuration, agent programs (in the environment of\n"
-                  "the daemon, when one runs), schemas, limits of the system, file systems,\n"
-                  "permissions, state. Says what to do. Changes nothing.",
-                  "  0  no error (warnings are fine)\n  1  an error\n  2  wrong usage");
-  options.flag("--json", as_json, "As one JSON object");
+  Options options(
+      "doctor",
+      "Checks what baton needs: configuration, agent programs (with the PATH of the\n"
+      "daemon, if one runs), schemas, system limits, file systems, permissions, state.\n"
+      "Says what to do about each problem. Changes nothing.",
+      "  0  no error (warnings are fine)\n  1  an error\n  2  wrong usage");
+  options.flag("--json", as_json, "Print one JSON object");
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;
@@ -78,11 +79,11 @@ ExitCode doctor_command(Words words) {
     examine_configuration(*context, all);
     for (const std::string& root : context->missing_roots())
       all.push_back({Diagnosis::Level::warning, "root", root + ": there is no such folder",
-                     "make it: a daemon takes it up when it is there"});
+                     "create it; a running daemon serves it as soon as it exists"});
     examine_places(*context, all);
   } else {
     all.push_back({Diagnosis::Level::error, "configuration", describe(context.error()),
-                   "see docs/configuration.md; `baton schema config` is its schema"});
+                   "see docs/configuration.md; `baton schema config` prints the schema"});
   }
   examine_system(daemon, all);
   if (as_json)

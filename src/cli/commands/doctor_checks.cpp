@@ -19,7 +19,7 @@
 #include "io/agents/spawn.h"
 #include "io/files/disk.h"
 #include "io/files/fd.h"
-#include "io/files/file_system.h"
+#include "io/files/file_facts.h"
 #include "io/files/lock.h"
 #include "io/files/path_trust.h"
 #include "io/files/root.h"
@@ -50,7 +50,7 @@ void add(Diagnoses& all, Level level, std::string check, std::string message,
   all.push_back({level, std::move(check), std::move(message), std::move(advice)});
 }
 
-/// A number the kernel tells in a file; nothing when it cannot be read.
+/// A number in a file of /proc; nothing when it cannot be read.
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
   std::uint64_t number = 0;
@@ -64,31 +64,32 @@ void examine_kernel_limit(const std::string& name, std::uint64_t few, const std:
   const auto limit = number_in("/proc/sys/fs/inotify/" + name);
   if (!limit)
     return add(all, Level::warning, "limits", name + " cannot be read",
-               "is /proc mounted? without inotify folders are polled");
+               "check that /proc is mounted; without inotify, baton polls folders");
   const std::string found = std::to_string(*limit) + " " + what;
   if (*limit >= few)
     return add(all, Level::fine, "limits", found);
-  add(all, Level::warning, "limits", found + " is little",
+  add(all, Level::warning, "limits", found + " is low",
       "sysctl fs.inotify." + name + "=" + std::to_string(few * 8) +
-          "; folders beyond the limit are polled");
+          "; baton polls the folders beyond the limit");
 }
 
-/// Whoever can change what is started can start what he likes; the agents run as this user too.
+/// Warns if our own user can write a file: agents run as this user, and could change what baton
+/// starts.
 void examine_writable(const std::string& check, const std::string& path, Diagnoses& all) {
   if (geteuid() != 0 && access(path.c_str(), W_OK) == 0)
-    add(all, Level::warning, check, path + " can be written by the user its agents run as",
-        "give it to root, or another user, and make it readable only");
+    add(all, Level::warning, check, path + " can be written by the user that runs the agents",
+        "make root or another user its owner, and make it read-only for this user");
 }
 
 void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
   if (!spec.problem.empty())
     return add(all, Level::error, "agent", spec.problem,
-               "mend what the message names, or change `agents:`");
+               "fix what the message names, or change `agents:`");
   add(all, Level::fine, "agent", role + ": " + spec.argv.front());
   examine_writable("agent", spec.argv.front(), all);
 }
 
-/// The root that a folder lies in; agents may write everything there.
+/// The root around a folder, where agents may write.
 std::optional<std::string> root_around(const Context& context, const std::string& folder) {
   const auto real = real_path(folder);
   if (!real)
@@ -99,7 +100,7 @@ std::optional<std::string> root_around(const Context& context, const std::string
   return std::nullopt;
 }
 
-/// A place somebody asked for is taken or refused; those behind it in the list do not count.
+/// A requested place is used or refused; places after it in the list do not count.
 bool asked_into_a_root(const Context& context, Diagnoses& all) {
   for (const StateParent& parent : context.state_parents()) {
     if (!parent.asked_for)
@@ -108,14 +109,14 @@ bool asked_into_a_root(const Context& context, Diagnoses& all) {
     if (root)
       add(all, Level::error, "state",
           parent.path + " lies inside the root " + *root + ", which agents can write",
-          "name a folder outside of all roots with --state-dir or state_dir:; `baton run` refuses "
-          "this one");
+          "name a folder outside all roots with --state-dir or state_dir:; start one with `baton "
+          "run` refuses this one");
     return root.has_value();
   }
   return false;
 }
 
-/// Where the state folder will be made.
+/// Where the state folder would be created.
 void examine_parents(const Context& context, Diagnoses& all) {
   for (const StateParent& parent : context.state_parents()) {
     fs::path at = parent.path;
@@ -125,31 +126,31 @@ void examine_parents(const Context& context, Diagnoses& all) {
     while (!fs::exists(at, error) && at != at.parent_path())
       at = at.parent_path();
     if (access(at.c_str(), W_OK | X_OK) == 0)
-      return add(all, Level::fine, "state", "none yet; it will be made in " + parent.path);
+      return add(all, Level::fine, "state", "none yet; baton will create it in " + parent.path);
     if (parent.asked_for)
-      return add(all, Level::error, "state", parent.path + " cannot be made or written",
+      return add(all, Level::error, "state", parent.path + " cannot be created or written",
                  "make it writable for this user, or name another with --state-dir");
   }
-  add(all, Level::error, "state", "no folder for state can be made",
-      "name one with --state-dir or state_dir:");
+  add(all, Level::error, "state", "baton has no place for its state folder",
+      "name a folder with --state-dir or state_dir:");
 }
 
-/// Bytes and files that still find room beside the folder.
+/// Free bytes and files on the disk of the folder.
 void examine_room(const std::string& folder, Diagnoses& all) {
   struct statvfs room {};
-  // Some, such as a ramfs, do not say what they have.
+  // Some file systems, such as ramfs, do not report their size.
   if (statvfs(folder.c_str(), &room) != 0 || room.f_blocks == 0)
     return;
   const auto tell = [&](std::uint64_t left, std::uint64_t little, std::uint64_t none,
                         const std::string& what) {
     if (left < little)
       add(all, left < none ? Level::error : Level::warning, "state",
-          "the disk of " + folder + " has room for " + what + " only",
-          "make room: on a full disk nothing is started");
+          "the disk of " + folder + " has only " + what + " left",
+          "free some space: baton starts no agents while the disk is full");
   };
   const std::uint64_t bytes = room.f_bavail * room.f_frsize;
   tell(bytes, kLittleRoom, kNoRoom, std::to_string(bytes >> 10U) + " KiB");
-  // Where inodes are made as they are needed there are none to be counted.
+  // File systems that create inodes on demand report none.
   if (room.f_files != 0)
     tell(room.f_favail, kLittleRoomFiles, kNoRoomFiles, std::to_string(room.f_favail) + " files");
 }
@@ -160,35 +161,35 @@ void examine_state(const Context& context, Diagnoses& all) {
   const auto state = context.state_folder();
   if (!state && state.error().code != Errc::not_found)
     return add(all, Level::error, "state", describe(state.error()),
-               "until then nothing can be said of what runs");
+               "until this is fixed, baton cannot tell what runs");
   if (!state)
     return examine_parents(context, all);
   const auto folder = open_folder(*state);
   const auto network = folder ? network_file_system_of(folder->get()) : std::string_view();
   if (!network.empty())
     add(all, Level::error, "state", *state + " lies on " + std::string(network),
-        "name a local folder with --state-dir: locks cannot be relied upon there");
+        "name a local folder with --state-dir: locks on that file system are not reliable");
   examine_room(*state, all);
   if (access(state->c_str(), W_OK | X_OK) != 0)
     add(all, Level::warning, "state", *state + " cannot be written by this user",
-        "fine for looking; run control commands and the daemon as its owner");
+        "reading works; run the daemon and the control commands as the owner of the folder");
   auto journal = read_journal(*state);
   if (!journal && journal.error().code == Errc::not_found)
     return add(all, Level::fine, "state", *state + ", without a journal yet");
   if (!journal)
     return add(all, Level::error, "state", describe(journal.error()),
                journal.error().code == Errc::denied
-                   ? "run this as the owner of the folder, who alone can tell more"
-                   : "keep a copy of the folder before anything is done about it");
+                   ? "run `baton doctor` as the owner of the folder"
+                   : "copy the folder before you change anything in it");
   const auto damage = (*journal)->damage();
   if (!damage)
-    return add(
-        all, Level::error, "state", describe(damage.error()),
-        "look for faults of the disk in the kernel's log, or name another folder with --state-dir");
+    return add(all, Level::error, "state", describe(damage.error()),
+               "look for disk errors in the kernel log, or name another folder with --state-dir");
   if (damage->empty())
     return add(all, Level::fine, "state", *state + ", journal undamaged");
   add(all, Level::error, "state", "the journal is damaged: " + damage->front(),
-      "stop the daemon, keep a copy of " + *state + ", and let baton begin a new one");
+      "stop the daemon, then restore " + *state +
+          " from a backup, or move it away: baton then begins a new journal");
 }
 
 void examine_daemon(const Context& context, Diagnoses& all) {
@@ -196,14 +197,16 @@ void examine_daemon(const Context& context, Diagnoses& all) {
   if (!state && state.error().code != Errc::not_found)
     return;
   if (!state || !daemon_lives(*state))
-    return add(all, Level::warning, "daemon", "none serves " + context.root(), "`baton run`");
+    return add(all, Level::warning, "daemon", "no daemon serves " + context.root(),
+               "start one with `baton run`");
   const LockHolder holder = lock_holder(*state);
   add(all, Level::fine, "daemon",
       "process " + std::to_string(holder.pid) + " serves " + context.root() + " since " +
           holder.since);
 }
 
-/// Pointers that lead nowhere, and stages that never come, by the schemas of the documents.
+/// Warns of pointers that lead nowhere and stages that cannot occur, by the schemas of the
+/// documents.
 void examine_places(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses& all) {
   std::map<std::string, std::optional<Json>> known;
   const auto schema_of = [&](const rules::Kind& kind) -> const Value* {
@@ -221,10 +224,10 @@ void examine_places(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses
     return found->second ? &**found->second : nullptr;
   };
   for (const std::string& fault : rules::place_faults(rule, schema_of))
-    add(all, Level::warning, "rules", fault, "mend baton.yaml, or the schema");
+    add(all, Level::warning, "rules", fault, "fix baton.yaml or the schema");
 }
 
-/// What the rules may lead to that nobody meant.
+/// Warns of cycles that nobody may have wanted.
 void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& all) {
   for (const auto& [name, options] : context.config().dialects) {
     if (name != "rules")
@@ -233,16 +236,17 @@ void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& 
       examine_places(rule, fetch, all);
       const auto cycles = rules::run_cycles(rule);
       for (const std::string& cycle : cycles)
-        add(all, Level::warning, "rules", "rule " + rule.name + ": agents may go round: " + cycle,
-            "fine where it is meant: `max_entries` and `spawns_per_hour` end it; else say with "
-            "`next` where an agent leaves its subject");
+        add(all, Level::warning, "rules",
+            "rule " + rule.name + ": agents may start each other in a cycle: " + cycle,
+            "no problem if you want this: `max_entries` and `spawns_per_hour` end it. Otherwise "
+            "say with `next` which stage an agent sets");
       if (cycles.empty())
-        add(all, Level::fine, "rules", "rule " + rule.name + ": no agents go round");
+        add(all, Level::fine, "rules", "rule " + rule.name + ": no cycle of agents");
     }
   }
 }
 
-/// Whether the journal or the folder has a file of the rule.
+/// Whether the journal or the folder has a file of this rule.
 bool has_files(const rules::Rule& rule, const FlowRecords& records) {
   return std::any_of(records.begin(), records.end(), [&](const auto& row) {
     const auto& [flow, record] = row;
@@ -251,7 +255,7 @@ bool has_files(const rules::Rule& rule, const FlowRecords& records) {
   });
 }
 
-/// Folders in which baton looks or, beside a file of a flow, has to write.
+/// Folders that baton reads, or in which it writes beside a flow's file.
 void examine_folders(const Context& context, const FlowRecords& records, Diagnoses& all) {
   std::set<std::string> folders;
   for (const auto& [flow, record] : records) {
@@ -270,8 +274,8 @@ void examine_folders(const Context& context, const FlowRecords& records, Diagnos
       closed.push_back(folder);
   if (!closed.empty())
     add(all, Level::warning, "root", join(closed, ", ") + " cannot be written",
-        "fine for watching; what baton itself writes there will fail, such as `set:`, a dialect's "
-        "own fields and repairs of stale overwrites");
+        "watching works; what baton itself writes there will fail, such as `set:`, fields of a "
+        "dialect and repairs of stale overwrites");
 }
 
 bool is_of_dialect(const Catalog& catalog, const std::string& pattern) {
@@ -279,24 +283,24 @@ bool is_of_dialect(const Catalog& catalog, const std::string& pattern) {
   return match && match->entry->dialect->name != "rules";
 }
 
-/// What no file fits, for a slip in `files:` looks like having nothing to do.
+/// Reports patterns without files, because a mistake in `files:` looks like having nothing to do.
 void examine_kind(const std::string& root, const rules::Rule& rule, const rules::Kind& kind,
                   Diagnoses& all) {
   std::error_code error;
   const std::string folder = pattern_folder(kind.pattern).folder;
   if (!folder.empty() && !fs::is_directory(fs::path(root) / folder, error))
     add(all, Level::warning, "rules",
-        "rule " + rule.name + ": there is no folder " + folder + " below " + root + ", where " +
-            kind.pattern + " is looked for",
-        "make it, or mend `files:` of the rule");
+        "rule " + rule.name + ": the folder " + folder + " below " + root +
+            " does not exist, but baton looks there for " + kind.pattern,
+        "create it, or fix `files:` of the rule");
   else
     add(all, Level::fine, "rules",
-        "rule " + rule.name + ": no file below " + root + " fits " + kind.pattern + " yet");
+        "rule " + rule.name + ": no file below " + root + " matches " + kind.pattern + " yet");
 }
 
 void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all) {
   for (const std::string& each : never_seen(seen.catalog()))
-    add(all, Level::warning, "rules", each, "take the rule out, or the dialect");
+    add(all, Level::warning, "rules", each, "remove the rule or the dialect");
   for (const auto& [name, options] : context.config().dialects)
     for (const rules::Rule& rule :
          name == "rules" ? rules::rules_in(options) : std::vector<rules::Rule>())
@@ -320,12 +324,12 @@ void examine_shim(Diagnoses& all) {
   if (fits && *fits)
     return add(all, Level::fine, "shim", *shim);
   add(all, Level::error, "shim",
-      *shim + (fits ? " does not fit this baton: nothing would be started by it"
+      *shim + (fits ? " has another version than this baton, so baton cannot start agents with it"
                     : " cannot be run: " + describe(fits.error())),
       "install baton and baton-shim of one version, then restart the daemon");
 }
 
-/// A daemon has read the prompts with its configuration, and goes by them until it reads it again.
+/// A daemon uses the prompts that it read with its configuration until it reads them again.
 void examine_prompts(const Context& context, const PromptFaults& faults, Diagnoses& all) {
   const auto state = context.state_folder();
   const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
@@ -334,19 +338,18 @@ void examine_prompts(const Context& context, const PromptFaults& faults, Diagnos
   const PromptFaults& known = knows ? *status->prompt_faults : faults;
   for (const auto& [place, fault] : faults)
     add(all, Level::error, "rules", fault,
-        known.contains(place)
-            ? "mend the file, or `prompt:` of the reaction, and have a daemon reload; until then "
-              "its "
-              "agent is not started"
-            : "mend it before the next `baton reload` or restart; the daemon goes by what it read "
-              "before");
+        known.contains(place) ? "fix the file or `prompt:` of the reaction, then run `baton "
+                                "reload`; until then baton does not start the agent"
+                              : "fix it before the next `baton reload` or restart; until then the "
+                                "daemon uses the prompt it read before");
   for (const auto& [place, fault] : known)
     if (!faults.contains(place))
-      add(all, Level::warning, "rules", fault + "; so the daemon found it, and it is mended by now",
+      add(all, Level::warning, "rules",
+          fault + "; the daemon has read it like this, and the file is correct now",
           "`baton reload`");
 }
 
-/// The programs that backups go through.
+/// Checks the filter programs of backups.
 void examine_backups(const Context& context, const Setup& setup, Diagnoses& all) {
   for (const auto& [dialect, options] : setup.dialects) {
     if (dialect->backups == nullptr)
@@ -362,7 +365,7 @@ void examine_backups(const Context& context, const Setup& setup, Diagnoses& all)
     }
     if (!plan.filter.empty() && plan.undo.empty())
       add(all, Level::warning, "backups", "`encrypt` is configured and `decrypt` is not",
-          "`baton recover` cannot read them without it");
+          "configure `decrypt`: without it `baton recover` cannot read the backups");
   }
 }
 
@@ -378,7 +381,7 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
     const bool few = files.rlim_cur < kFewFiles;
     add(all, few ? Level::warning : Level::fine, "limits",
         std::to_string(files.rlim_cur) + " open files " +
-            (its_own ? "for the daemon" : "per process") + (few ? " is little" : ""),
+            (its_own ? "for the daemon" : "per process") + (few ? " is low" : ""),
         few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
   }
   examine_shim(all);
@@ -386,12 +389,13 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
   if (daemon > 0 && stat(("/proc/" + std::to_string(daemon)).c_str(), &process) == 0 &&
       process.st_uid != geteuid())
     add(all, Level::warning, "user",
-        "the daemon runs as user " + std::to_string(process.st_uid) + ", and this as user " +
-            std::to_string(geteuid()) + ": what is said of trust and permissions is for this one",
+        "the daemon runs as user " + std::to_string(process.st_uid) +
+            ", but this command as user " + std::to_string(geteuid()) +
+            ", for whom `baton doctor` checked trust and permissions",
         "run `baton doctor` as the daemon's user");
   else if (geteuid() == 0)
-    add(all, Level::warning, "user", "baton runs as root, and so will every agent",
-        "use a user of its own; the unit files do");
+    add(all, Level::warning, "user", "baton runs as root, and so does every agent",
+        "run it as its own user, as the unit files do");
 }
 
 /// Other commands use the daemon's copy of its configuration while the file differs from it.
@@ -413,18 +417,18 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   if (!context.faults().empty()) {
     for (const std::string& fault : context.faults())
       add(all, Level::error, "configuration", fault,
-          "see docs/configuration.md; `baton schema config` is its schema");
+          "see docs/configuration.md; `baton schema config` prints the schema");
     return;
   }
   if (context.configuration().empty() && !difference.why.empty())
     return add(all, Level::warning, "configuration", difference.why,
-               "bring it back: the next daemon acts upon nothing without it");
+               "restore it: without it the next daemon starts nothing");
   if (context.configuration().empty())
-    return add(all, Level::warning, "configuration", "there is none, so nothing is acted upon",
-               "`baton init` writes one");
+    return add(all, Level::warning, "configuration",
+               "there is no baton.yaml, so baton starts nothing", "`baton init` writes one");
   if (!difference.why.empty())
     add(all, Level::warning, "configuration", difference.why,
-        "`baton reload`, when the file is as you want it");
+        "run `baton reload` when the file is ready");
   add(all, Level::fine, "configuration", context.configuration());
   examine_writable("configuration", context.configuration(), all);
   for (const Finding& finding : context.warnings())
@@ -433,20 +437,19 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   const auto setup = context.setup(context.root());
   if (!setup)
     return add(all, Level::error, "configuration", describe(setup.error()),
-               "docs/configuration.md says what it may be; `baton --version --json` names the "
-               "dialects there are");
+               "see docs/configuration.md; `baton --version --json` lists the dialects");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);
   for (std::string& each : unplayed(context.config(), setup->dialects))
     add(all, Level::warning, "agent", std::move(each),
-        "name it below `agents:`; a flow that needs it waits until then");
+        "add it below `agents:`; until then, flows that need it wait");
   examine_backups(context, *setup, all);
   if (!context.config().notify.empty()) {
     const auto program = notify_program(context);
     if (!program)
       add(all, Level::error, "notify", describe(program.error()),
-          "install the program, or change `notify:`; until then nobody is told anything");
+          "install the program, or change `notify:`; until then baton sends no notifications");
   }
   examine_rules(context, setup->schemas, all);
   for (const Context& on_root : context.each()) {
@@ -455,7 +458,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
       examine_known(on_root, **rehearsal, all);
     else if (exit_code_of(rehearsal.error().code) == ExitCode::usage)
       return add(all, Level::error, "schemas", describe(rehearsal.error()),
-                 "mend the schema, or change `schema:` of the rule; the daemon would not start");
+                 "fix the schema, or change `schema:` of the rule; a daemon would refuse to start");
   }
 }
 
@@ -464,13 +467,14 @@ void examine_places(const Context& context, Diagnoses& all) {
     const auto folder = open_folder(root);
     if (!folder) {
       add(all, Level::error, "root", describe(folder.error()),
-          "make the folder, name another by --root or `roots:`, or run as a user who may read it");
+          "create the folder, name another one with --root or `roots:`, or run as a user who may "
+          "read it");
       continue;
     }
     const auto network = network_file_system_of(folder->get());
     if (!network.empty())
       add(all, Level::warning, "root", root + " lies on " + std::string(network),
-          "it is polled every few seconds, for changes made elsewhere give no event");
+          "baton polls it every few seconds, because changes by other machines cause no event");
     else
       add(all, Level::fine, "root", root);
     if (access(root.c_str(), R_OK | X_OK) != 0)
@@ -478,7 +482,7 @@ void examine_places(const Context& context, Diagnoses& all) {
           "let this user read it, or run baton as its owner");
     else if (access(root.c_str(), W_OK) != 0)
       add(all, Level::warning, "root", root + " cannot be written",
-          "fine for watching where the folders in it can be written");
+          "this works if the folders in it can be written");
   }
   for (const Context& on_root : context.each()) {
     examine_state(on_root, all);
@@ -499,12 +503,12 @@ std::int64_t take_daemon_path(const Context& context, Diagnoses& all) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
     (void)setenv("PATH", entry.c_str() + 5, 1);
     add(all, Level::fine, "environment",
-        "programs are looked for as the daemon (process " + std::to_string(pid) + ") does");
+        "programs are looked up in the PATH of the daemon (process " + std::to_string(pid) + ")");
     return pid;
   }
   add(all, Level::warning, "environment",
       "the environment of the daemon (process " + std::to_string(pid) + ") cannot be read",
-      "run `baton doctor` as its user; programs are looked for in this shell's PATH");
+      "run `baton doctor` as its user; this time it used the PATH of this shell");
   return pid;
 }
 

@@ -27,7 +27,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// A moment, or so long ago.
+/// A time, or a duration ago.
 std::optional<Time> parse_since(const std::string& text) {
   if (const auto time = parse_time(text))
     return time;
@@ -110,7 +110,7 @@ Result<void> print_new(std::vector<Stream>& streams, const Arguments& arguments)
   }
 }
 
-/// Follows also the roots no daemon has served yet.
+/// Also follows roots that no daemon has served before.
 Result<void> open_new(const Arguments& arguments, const Context& context, EventQuery query,
                       std::vector<Stream>& streams) {
   auto histories = histories_of(context);
@@ -150,16 +150,15 @@ ExitCode show(const Arguments& arguments, const Context& context, const EventQue
 
 ExitCode events_command(Words words) {
   Arguments arguments;
-  Options options(
-      "events",
-      "Prints what happened on all roots, oldest first, each with its reason: accepted,\n"
-      "rejected, stage, started, ended, held and so on. Works without a daemon.",
-      "  0  printed\n  2  wrong usage or configuration; no such flow\n"
-      "  3  the history cannot be read");
-  options.flag("-f,--follow", arguments.follow, "Go on with what happens, until Ctrl-C");
+  Options options("events",
+                  "Prints the events of all roots, oldest first, each with its reason: accepted,\n"
+                  "rejected, stage, started, ended, held and so on. Works without a daemon.",
+                  "  0  printed\n  2  wrong usage or configuration; no such flow\n"
+                  "  3  the history cannot be read");
+  options.flag("-f,--follow", arguments.follow, "Keep printing new events until Ctrl-C");
   options.value("--flow", arguments.flow, "FLOW", "Only this flow");
   options.value("--since", arguments.since, "TIME",
-                "Only from then on: 2026-01-22T10:00:00Z, or a while ago: 90s, 2h, 1d");
+                "Only events since a time (2026-01-22T10:00:00Z) or a duration ago (90s, 2h, 1d)");
   options.flag("--json", arguments.json, "One JSON object per line");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
@@ -168,7 +167,7 @@ ExitCode events_command(Words words) {
   if (!arguments.since.empty()) {
     query.since = parse_since(arguments.since);
     if (!query.since) {
-      complain("--since is a time such as 2026-01-22T10:00:00Z or a while such as 2h, not " +
+      complain("--since takes a time such as 2026-01-22T10:00:00Z or a duration such as 2h, not " +
                printable(arguments.since, 60));
       return ExitCode::usage;
     }

@@ -31,7 +31,7 @@ struct ExplainArguments {
   bool replaced = false;
 };
 
-/// Whether this very version is the accepted one, whatever the schema says by now.
+/// Whether this version is the accepted one, even if the schema has changed.
 bool counts(const Rehearsal& rehearsal, const FlowId& flow, const std::string& path,
             const Digest& digest) {
   const auto record = rehearsal.records().find(flow);
@@ -48,7 +48,7 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
   if (!file && file.error().code == Errc::not_found)
     return document;
   if (!file && file.error().code == Errc::away) {
-    // Nobody knows more than the journal.
+    // The journal has the last word.
     const auto record = rehearsal.records().find(match.flow);
     if (record != rehearsal.records().end() && record->second.rejected.contains(path))
       document.standing = Standing::rejected;
@@ -76,8 +76,8 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
   for (Finding& finding : document.findings) {
     finding.severity = Severity::warning;
     finding.message.insert(0,
-                           "accepted by what the schema was before, and counts until it is "
-                           "changed; now it says: ");
+                           "accepted by an earlier version of the schema, so it counts until it "
+                           "changes; the schema now says: ");
   }
   return document;
 }
@@ -95,7 +95,7 @@ std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& fl
     for (const auto& [path, row] : record->second.rejected)
       paths.insert(path);
   }
-  // A kind without placeholders has one place, known even when nothing is there.
+  // A kind without placeholders has one path, known even without a file.
   if (const Catalog::Entry* const entry = rehearsal.catalog().entry(flow.dialect))
     for (const FileKind& kind : entry->kinds)
       if (kind.pattern.find('{') == std::string::npos && kind.flow == flow.name)
@@ -116,7 +116,7 @@ ExitCode show(const ExplainArguments& arguments, const Context& context, const R
   Explanation explanation =
       explain(record == rehearsal.records().end() ? none : record->second, rehearsal.plan(),
               rehearsal.root_control(), reports(rehearsal, flow, named, schemas));
-  // By itself it is explained as if it stood in its place.
+  // With --as it is explained as if it were at its usual path.
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
       if (document.path == named)
@@ -143,13 +143,13 @@ ExitCode explain_alone(const ExplainArguments& arguments, const Context& context
     return complain(rehearsal.error());
   const auto match = (*rehearsal)->catalog().match(path);
   if (!match) {
-    complain("a file of this kind cannot be looked at by itself");
+    complain("a file of this kind cannot be explained on its own");
     return ExitCode::usage;
   }
   return show(arguments, context, **rehearsal, match->flow, path);
 }
 
-/// The path below the root, as the daemon would get there: over no link.
+/// The path below the root, reached without links, as the daemon reaches it.
 std::optional<std::string> path_below(const Context& context, const std::string& what) {
   const std::string& root = context.root();
   const LinkPath way = resolve_outside(what, [&](const std::string& folder) {
@@ -162,7 +162,7 @@ struct KnownPath {
   std::string path;
   FlowId flow;
 };
-/// The same, if it is one that belongs to a flow: by the configuration, else by the journal.
+/// The same, if the path belongs to a flow by the configuration, else by the journal.
 std::optional<KnownPath> known_path(const Context& context, const Rehearsal& rehearsal,
                                     const std::string& what) {
   const auto path = path_below(context, what);
@@ -176,10 +176,10 @@ std::optional<KnownPath> known_path(const Context& context, const Rehearsal& reh
   return std::nullopt;
 }
 
-/// What stands against what is explained being what happens.
+/// Warns when the daemon does not act on what is explained here.
 void warn(const Context& context, const Rehearsal& rehearsal) {
   const auto difference = context.difference();
-  // That it cannot be used was told when it was read.
+  // A broken configuration was reported when it was read.
   if (!difference.why.empty() && context.broken_configuration().empty())
     complain("warning: " + difference.why);
   else if (context.configuration().empty() && context.broken_configuration().empty())
@@ -188,16 +188,16 @@ void warn(const Context& context, const Rehearsal& rehearsal) {
     complain("warning: " + recorded_text(rehearsal.recorded()));
 }
 
-/// Why a file that is there belongs to no flow.
-std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& what) {
+/// Why an existing file belongs to no flow.
+std::string no_flow_reason(const std::vector<RehearsedRoot>& roots, const std::string& what) {
   for (const auto& [on_root, rehearsal] : roots) {
     if (!on_root.broken_configuration().empty() && !on_root.follows_daemon())
-      return "may belong to a flow: which, the configuration would say, and that cannot be used; "
+      return "may belong to a flow, but the configuration, which would say so, cannot be used; "
              "`baton doctor` says why";
     const auto path = path_below(on_root, what);
     const Catalog& catalog = rehearsal->catalog();
     if (path && !catalog.known_other(*path).empty())
-      return "is " + catalog.known_other(*path) + ": known, and left alone";
+      return "is " + catalog.known_other(*path) + ": baton knows it and leaves it alone";
     if (path && catalog.nearly(*path))
       return std::string(Catalog::kNearly);
   }
@@ -205,7 +205,7 @@ std::string strange(const std::vector<RehearsedRoot>& roots, const std::string& 
   for (const auto& [on_root, rehearsal] : roots)
     text += "; below " + printable(on_root.root()) + " " +
             configured_patterns(on_root, rehearsal->catalog());
-  return text + "; with --as it is looked at by itself";
+  return text + "; use --as to explain it on its own";
 }
 
 Result<std::vector<ReplacedVersion>> replaced(const Context& context, const std::string& path) {
@@ -219,12 +219,12 @@ Result<std::vector<ReplacedVersion>> replaced(const Context& context, const std:
   return versions;
 }
 
-/// As it is; on a terminal so that it cannot steer that.
+/// The bytes unchanged; on a terminal, made safe for it.
 std::string shown(const std::string& bytes) {
   if (!on_terminal())
     return bytes + (bytes.ends_with('\n') ? "" : "\n");
   std::string text;
-  constexpr std::size_t kLongest = 4;  // of what one byte becomes
+  constexpr std::size_t kLongest = 4;  // the longest form of one byte
   for (const std::string& line : split(bytes, '\n')) {
     std::vector<std::string> columns = split(line, '\t');
     for (std::string& each : columns)
@@ -250,8 +250,8 @@ ExitCode print_replaced(const Context& context, const std::vector<std::string>& 
   return finish();
 }
 
-/// The versions of a file, or of all files of a flow, that were kept when they were written over,
-/// for a person to take from.
+/// Prints old versions of a file, or of all files of a flow, that were kept when they were
+/// overwritten.
 ExitCode show_replaced(const ExplainArguments& arguments, const Context& context) {
   for (const Context& on_root : context.each()) {
     const auto path = path_below(on_root, arguments.what);
@@ -285,19 +285,21 @@ ExitCode show_replaced(const ExplainArguments& arguments, const Context& context
 
 ExitCode explain_command(Words words) {
   ExplainArguments arguments;
-  Options options("explain",
-                  "Says why something was or was not started: which dialect and kind a file is,\n"
-                  "whether it is valid, what is desired, what was done, what stands in the way.\n"
-                  "Works without a daemon. A document with --as is looked at by itself, as if the\n"
-                  "others were absent.",
-                  "  0  explained\n  2  wrong usage or configuration; neither a file nor a flow\n"
-                  "  3  the file, the root or its state cannot be read");
-  options.word("PATH|FLOW", arguments.what, "A file, or dialect/name, or a unique name");
+  Options options(
+      "explain",
+      "Explains why something was or was not started: the dialect and kind of a file,\n"
+      "whether it is valid, what should run, what was done, and what stands in the way.\n"
+      "Works without a daemon. With --as, the file is explained on its own, as if there\n"
+      "were no other files.",
+      "  0  explained\n  2  wrong usage or configuration; neither a file nor a flow\n"
+      "  3  the file, the root or its state cannot be read");
+  options.word("PATH|FLOW", arguments.what,
+               "A file, or a flow: dialect/name, or the name alone if it is unique");
   options.value("--as", arguments.as, "KIND",
-                "What a file outside its usual place is: DIALECT/KIND, or the name of a rule");
+                "The kind of a file outside its usual place: DIALECT/KIND, or the name of a rule");
   options.flag("--replaced", arguments.replaced,
-               "Print the kept versions of the file, or of the flow's files, oldest first");
-  options.flag("--json", arguments.json, "As one JSON object, baton/explain/v1");
+               "Print the old versions of the file, or of the flow's files, oldest first");
+  options.flag("--json", arguments.json, "Print one JSON object, baton/explain/v1");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
@@ -305,7 +307,7 @@ ExitCode explain_command(Words words) {
   if (!context)
     return complain(context.error());
   if (arguments.replaced && (arguments.json || !arguments.as.empty())) {
-    complain("--replaced goes with neither --json nor --as");
+    complain("--replaced cannot be combined with --json or --as");
     return ExitCode::usage;
   }
   if (arguments.replaced)
@@ -327,8 +329,8 @@ ExitCode explain_command(Words words) {
   }
   std::error_code error;
   if (fs::exists(arguments.what, error))
-    return complain(
-        Error{Errc::usage, printable(arguments.what) + " " + strange(*seen, arguments.what), ""});
+    return complain(Error{
+        Errc::usage, printable(arguments.what) + " " + no_flow_reason(*seen, arguments.what), ""});
   const bool file = arguments.what.ends_with(".json") || arguments.what.ends_with(".jsonl") ||
                     arguments.what.ends_with(".yaml") || arguments.what.ends_with(".yml");
   if (file)

@@ -80,7 +80,7 @@ constexpr std::string_view kAgentsHead = R"(
 agents:
 )";
 
-/// What is written of a role besides its command.
+/// The lines of a role besides its command.
 struct RoleLines {
   std::string_view dialect;
   std::string_view role;
@@ -89,7 +89,7 @@ struct RoleLines {
 constexpr std::string_view kCommand =
     "    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]\n";
 constexpr std::string_view kLong = "    timeout: 45m\n";
-/// Of agent_run, whose workflows name their roles, those of the workflow that is written with it.
+/// For agent_run: the roles of the example workflow.
 constexpr std::array kRoles = {
     RoleLines{kCoordination, "project_manager"},
     RoleLines{kCoordination, "developer", "    #prompt: prompts/developer.md\n    timeout: 45m\n"},
@@ -106,23 +106,22 @@ constexpr std::array kRoles = {
     RoleLines{kSteps, "programmer", kLong},
 };
 
-/// How the first flow of a dialect begins, for people.
+/// How to start the first flow of a dialect, for people.
 struct Beginning {
   std::string_view dialect;
   std::string_view text;
 };
 constexpr std::array kBeginnings = {
     Beginning{kCoordination,
-              "a session begins with `baton start coordination --requirements @FILE`"},
-    Beginning{kLoops, "the example loop begins with `baton start example`"},
+              "start a session with `baton start coordination --requirements @FILE`"},
+    Beginning{kLoops, "start the example loop with `baton start example`"},
+    Beginning{kCcwLoop,
+              "create a loop with `baton create --title TEXT`, then `baton start` the name that it "
+              "prints"},
+    Beginning{kWorkflows, "start a workflow with `baton start workflow.yaml`"},
     Beginning{
-        kCcwLoop,
-        "a loop begins with `baton create --title TEXT`, then `baton start` with the name that "
-        "prints"},
-    Beginning{kWorkflows, "a workflow begins with `baton start workflow.yaml`"},
-    Beginning{kSteps,
-              "a workflow begins with `baton start NAME --dialect ml_workflow --requirements "
-              "@FILE`"},
+        kSteps,
+        "start a workflow with `baton start NAME --dialect ml_workflow --requirements @FILE`"},
 };
 
 constexpr std::string_view kCoordinationRules = R"(
@@ -147,8 +146,8 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What `--dialect` may say: those of this binary, and the coordination folder, which rules can
-/// serve.
+/// The choices of `--dialect`: the dialects of this binary, and the coordination folder, which
+/// rules can serve.
 std::vector<std::string> choices() {
   std::vector<std::string> names;
   for (const Dialect* const each : dialects())
@@ -159,7 +158,7 @@ std::vector<std::string> choices() {
   return names;
 }
 
-/// The roles of all dialects that are wanted, each once.
+/// The roles of all requested dialects, each once.
 std::string agents_of(const std::vector<std::string>& wanted) {
   std::set<std::string> placeholders;
   std::set<std::string_view> known;
@@ -191,13 +190,16 @@ std::string configuration(const std::vector<std::string>& wanted) {
     if (name != "rules" && dialect(name) != nullptr)
       listed += "  " + name + ": {}\n";
   if (!listed.empty())
-    text += "\n# File layouts to act upon; only what is listed here is acted upon.\ndialects:\n" +
-            listed;
+    text +=
+        "\n"
+        "# The file layouts that baton works on. It ignores all others.\n"
+        "dialects:\n" +
+        listed;
   text += coordination && dialect(kCoordination) == nullptr ? kCoordinationRules : kRulesExample;
   return text;
 }
 
-/// The configuration that is there already, if there is one.
+/// The existing configuration, if there is one.
 Result<std::optional<Config>> configured(const std::string& folder) {
   std::error_code none;
   if (!fs::exists(fs::path(folder) / "baton.yaml", none))
@@ -215,7 +217,7 @@ Result<std::optional<Config>> configured(const std::string& folder) {
   return context->config();
 }
 
-/// The folder of a dialect's files below the root: what a configuration says counts.
+/// The folder of a dialect's files below the root: the configuration decides.
 Result<std::string> folder_of(std::string_view name, const std::optional<Config>& config) {
   auto dialects = known_dialects(config.value_or(Config{}));
   if (!dialects)
@@ -226,17 +228,17 @@ Result<std::string> folder_of(std::string_view name, const std::optional<Config>
   return std::string(name);
 }
 
-/// Nobody's configuration is changed; but who asked for a layout has to be told what it lacks.
-void tell_missing(const std::vector<std::string>& wanted, const Config& config) {
+/// An existing configuration is not changed, so report what it lacks for the requested layouts.
+void report_missing_dialects(const std::vector<std::string>& wanted, const Config& config) {
   for (const std::string& name : wanted)
     if (name != "rules" && dialect(name) != nullptr &&
         std::none_of(config.dialects.begin(), config.dialects.end(),
                      [&](const auto& entry) { return entry.first == name; }))
       complain("baton.yaml does not name the dialect " + name +
-               ": add it below `dialects:`, or nothing of it is acted upon");
+               ": add it below `dialects:`, otherwise baton ignores its files");
 }
 
-/// The embedded folder, with the session and the times of now.
+/// The embedded folder, with a new session and the current time.
 std::vector<Planned> template_files(const std::string& place) {
   const std::string now = iso_time(real_clock()->wall());
   // 2026-01-22T10:00:00Z is 20260122_100000.
@@ -256,7 +258,7 @@ std::vector<Planned> template_files(const std::string& place) {
   return files;
 }
 
-/// The embedded files of an example, to be written below a folder of the root.
+/// The embedded files of an example, written below a folder of the root.
 std::vector<Planned> example_files(std::string_view dialect, const std::string& place) {
   const std::string example = "examples/" + std::string(dialect) + "/";
   std::vector<Planned> files;
@@ -267,7 +269,7 @@ std::vector<Planned> example_files(std::string_view dialect, const std::string& 
   return files;
 }
 
-/// What is written for these layouts, below a folder that has this configuration already.
+/// The files to write for these layouts.
 Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wanted,
                                            const std::optional<Config>& there) {
   std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
@@ -292,7 +294,7 @@ Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wante
   return files;
 }
 
-/// Says of the first that is none what it may have been.
+/// Complains about the first unknown name, with a suggestion.
 bool all_known(const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
   const auto wrong = std::find_if(wanted.begin(), wanted.end(),
                                   [&](const auto& name) { return !has(known, name); });
@@ -317,7 +319,7 @@ ExitCode write(const std::string& folder, const std::vector<Planned>& files) {
     if (made) {
       print("wrote " + shown + "\n");
     } else if (made.error().code == Errc::changed) {
-      // Asking again is no fault: what is there may be a session that is to be resumed.
+      // Running init again is no error: the existing file may be a session to resume.
       complain(shown + " exists and is left as it is");
     } else {
       code = graver(code, complain(made.error()));
@@ -334,14 +336,14 @@ ExitCode init_command(Words words) {
   std::vector<std::string> wanted;
   const auto known = choices();
   Options options("init",
-                  "Writes a commented baton.yaml, and the initial files of the layouts asked for.\n"
+                  "Writes a commented baton.yaml and the initial files of the layouts you name.\n"
                   "Never overwrites anything.",
-                  "  0  written; what was there already was left as it is, and is named on stderr\n"
-                  "  2  wrong usage; the configuration that is there is wrong\n"
-                  "  3  could not be written");
-  options.word("DIR", folder, "The root (this folder)", false);
-  options.value("--root", root, "DIR", "The same");
-  options.values("--dialect", wanted, "NAME", "A layout to begin with: " + join(known, ", "));
+                  "  0  written; files that existed already are unchanged, and named on stderr\n"
+                  "  2  wrong usage, or the existing configuration is wrong\n"
+                  "  3  a file could not be written");
+  options.word("DIR", folder, "The root (default: the current folder)", false);
+  options.value("--root", root, "DIR", "The same as DIR");
+  options.values("--dialect", wanted, "NAME", "A file layout to set up: " + join(known, ", "));
   if (const auto over = options.parse(words))
     return *over;
   if (!folder.empty() && !root.empty()) {
@@ -362,7 +364,7 @@ ExitCode init_command(Words words) {
     return finish(complain(files.error()));
   const ExitCode code = write(folder, *files);
   if (*there)
-    tell_missing(wanted, **there);
+    report_missing_dialects(wanted, **there);
   if (code != ExitCode::fine)
     return finish(code);
   print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");

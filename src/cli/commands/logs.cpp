@@ -28,7 +28,7 @@ Result<Run> run_named(const Context& context, const std::string& id) {
   if (!histories)
     return pass_on(histories);
   if (histories->empty())
-    return fail(Errc::not_found, "no baton has worked on it yet", context.root());
+    return fail(Errc::not_found, "no daemon has served this root yet", context.root());
   std::optional<Run> found;
   for (const History& each : *histories) {
     auto run = each.run(id);
@@ -37,8 +37,8 @@ Result<Run> run_named(const Context& context, const std::string& id) {
     if (!run)
       return run;
     if (found)
-      return fail(Errc::usage, "there are several runs " + printable(id, 60) +
-                                   "; `baton agents` lists them with their whole ids");
+      return fail(Errc::usage, "several runs match " + printable(id, 60) +
+                                   "; `baton agents --names` lists the full ids");
     found = *std::move(run);
   }
   if (!found)
@@ -47,7 +47,7 @@ Result<Run> run_named(const Context& context, const std::string& id) {
   return *std::move(found);
 }
 
-/// Copies what the file has from the present offset on.
+/// Copies the file from the current offset on.
 Result<void> copy(int fd, const std::string& path) {
   std::string piece(kPiece, '\0');
   for (;;) {
@@ -69,14 +69,14 @@ struct LogsArguments {
   bool from_stderr = false;
 };
 
-/// Prints what is new, opening the log when it is there at last.
+/// Prints new output; opens the log when it exists.
 Result<void> print_new(const Run& run, bool live, const std::string& path, Fd& fd) {
-  // Agents may write in the folder of their run; whoever puts a FIFO there makes nobody wait.
+  // Agents may write in the folder of their run. If one puts a FIFO there, do not wait for it.
   if (!fd)
     fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat info {};
   if (fd && (fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)))
-    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
+    return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
   if (!fd && (errno != ENOENT || (!live && access(run.directory.c_str(), F_OK) != 0)))
     return system_error(errno, "cannot be opened", path);
   return fd ? copy(fd.get(), path) : Result<void>();
@@ -90,7 +90,7 @@ ExitCode show(const LogsArguments& arguments, const Context& context, const Run&
   for (;;) {
     if (auto done = print_new(run, live, path, fd); !done)
       return complain(done.error());
-    // Behind what was cut off at the cap stands what it wrote last.
+    // After the cap, the tail has the last output.
     if (Fd tail; !live && access((name + ".tail").c_str(), F_OK) == 0)
       if (auto done = print_new(run, live, name + ".tail", tail); !done)
         return complain(done.error());
@@ -100,7 +100,7 @@ ExitCode show(const LogsArguments& arguments, const Context& context, const Run&
       return ExitCode::fine;
     if (!wait_while_read(kLogsEvery))
       return ExitCode::fine;
-    // What it wrote at its very end is read once more after its end is known.
+    // Look once more after the end, for the last output.
     const auto again = run_named(context, run.id);
     live = again && again->live();
   }
@@ -110,14 +110,15 @@ ExitCode show(const LogsArguments& arguments, const Context& context, const Run&
 
 ExitCode logs_command(Words words) {
   LogsArguments arguments;
-  Options options("logs",
-                  "Prints what an agent wrote, as it wrote it. Of more than `log_cap` it is the\n"
-                  "beginning and, after its end, the last 256 KiB of what was dropped behind it.",
-                  "  0  printed\n  2  wrong usage; no such run\n"
-                  "  3  the log cannot be read, for example because it was pruned");
+  Options options(
+      "logs",
+      "Prints the output of an agent, unchanged. If there is more than `log_cap`, this is\n"
+      "the beginning and, after the run has ended, also the last 256 KiB of the rest.",
+      "  0  printed\n  2  wrong usage; no such run\n"
+      "  3  the log cannot be read, for example because it was pruned");
   options.word("RUN", arguments.run, "The id of a run, or a unique beginning of it");
-  options.flag("-f,--follow", arguments.follow, "Go on until the run has ended");
-  options.flag("--stderr", arguments.from_stderr, "What it wrote to stderr instead of stdout");
+  options.flag("-f,--follow", arguments.follow, "Keep printing until the run has ended");
+  options.flag("--stderr", arguments.from_stderr, "Print stderr instead of stdout");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
@@ -133,10 +134,9 @@ ExitCode logs_command(Words words) {
 ExitCode prompt_command(Words words) {
   Places places;
   std::string id;
-  Options options("prompt",
-                  "Prints exactly what an agent was told on its stdin; nothing when it was told\n"
-                  "nothing.",
-                  "  0  printed\n  2  wrong usage; no such run\n  3  it cannot be read");
+  Options options(
+      "prompt", "Prints the prompt that an agent got on its stdin; prints nothing if it got none.",
+      "  0  printed\n  2  wrong usage; no such run\n  3  it cannot be read");
   options.word("RUN", id, "The id of a run, or a unique beginning of it");
   options.places(places);
   if (const auto over = options.parse(words))

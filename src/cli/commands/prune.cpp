@@ -32,7 +32,7 @@ ExitCode prune(const Context& context, const Retention& retention) {
           code = complain(removed.error());
         return removed.has_value();
       });
-  // A daemon that is just beginning has made the file, and nothing in it.
+  // A daemon that is just starting has created the file without content.
   if (!pruned)
     return pruned.error().code == Errc::not_found ? none_yet() : complain(pruned.error());
   print("removed " + std::to_string(pruned->events) + " events, " + std::to_string(pruned->runs) +
@@ -40,7 +40,7 @@ ExitCode prune(const Context& context, const Retention& retention) {
   return code;
 }
 
-/// Backups go by their own age, also where no daemon was ever at work.
+/// Backups have their own age, and may exist without a daemon.
 ExitCode prune_copies(const Context& context, std::optional<Millis> age) {
   const auto setup = context.setup(context.root());
   if (!setup)
@@ -64,14 +64,14 @@ ExitCode prune_copies(const Context& context, std::optional<Millis> age) {
 ExitCode prune_command(Words words) {
   Places places;
   std::string older_than;
-  Options options(
-      "prune",
-      "Drops old history, replaced versions, backups, and runs that have ended with\n"
-      "their directories. What decisions rest on is kept. May run beside a daemon, which\n"
-      "does the same by itself as `retention:` says.",
-      "  0  done\n  2  wrong usage or configuration\n"
-      "  3  the state cannot be written, or a directory cannot be removed");
-  options.value("--older-than", older_than, "TIME", "Such as 7d; else as `retention:` says (30d)");
+  Options options("prune",
+                  "Removes old history, replaced versions, backups, and ended runs with their\n"
+                  "directories. Keeps what baton needs for its decisions. You may run it beside a\n"
+                  "daemon, which does the same by itself as `retention:` says.",
+                  "  0  done\n  2  wrong usage or configuration\n"
+                  "  3  the state cannot be written, or a directory cannot be removed");
+  options.value("--older-than", older_than, "TIME",
+                "Remove what is older, such as 7d (default: `retention:`, 30d)");
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;
@@ -85,14 +85,14 @@ ExitCode prune_command(Words words) {
   if (!older_than.empty()) {
     age = parse_duration(older_than);
     if (age && *age == Millis(0)) {
-      // `retention: 0s` keeps for ever: the same word must not mean to drop everything here.
+      // `retention: 0s` means for ever, so 0s must not remove everything here.
       complain(
-          "--older-than 0s could mean everything or nothing; 1s drops all history, and the runs "
-          "that have ended more than an hour ago");
+          "--older-than 0s is ambiguous; use 1s to remove all history, and all runs that ended "
+          "more than an hour ago");
       return ExitCode::usage;
     }
     if (!age || *age < Millis(0)) {
-      complain("--older-than is a time such as 12h or 7d, not " + printable(older_than, 60));
+      complain("--older-than takes a duration such as 12h or 7d, not " + printable(older_than, 60));
       return ExitCode::usage;
     }
     retention = Retention{*age, *age, *age, 0};

@@ -1,4 +1,4 @@
-// `baton recover`: a lost or damaged main document, rebuilt from what is left.
+// `baton recover`: rebuilds a lost or damaged main document.
 
 #include <iostream>
 #include <string>
@@ -25,7 +25,7 @@ struct RecoverWish {
   bool no_wait = false;
 };
 
-/// Asks the person in front of the terminal; nobody there means no.
+/// Asks the user; without a terminal the answer is no.
 bool agreed() {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0)
     return false;
@@ -34,7 +34,7 @@ bool agreed() {
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }
 
-/// The document goes to stdout as it would stand in the file, everything else to stderr.
+/// Prints the document to stdout as it would be in the file, everything else to stderr.
 ExitCode recover(const RecoverWish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
@@ -56,7 +56,7 @@ ExitCode recover(const RecoverWish& wish) {
   print(rebuilt->text);
   complain(printable(rebuilt->path) + " would be rebuilt " + printable(rebuilt->why));
   if (!wish.write && !agreed()) {
-    complain("nothing was written; `--write` writes it");
+    complain("nothing was written; use --write to write it");
     return finish();
   }
   Request request;
@@ -71,14 +71,14 @@ ExitCode recover(const RecoverWish& wish) {
 
 ExitCode recover_command(Words words) {
   RecoverWish wish;
-  Options options(
-      "recover",
-      "Rebuilds a flow's main document that was lost or damaged: from the last version\n"
-      "that was accepted, a backup, or the files beside it. Shows it, and writes it only\n"
-      "with --write or when a person agrees. What stands in its place is kept in the\n"
-      "journal; a rebuilt loop of .workflow/.loop does not run until `baton resume`.",
-      kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or a unique name");
+  Options options("recover",
+                  "Rebuilds the main document of a flow that was lost or damaged: from the last\n"
+                  "accepted version, from a backup, or from the files beside it. Prints it, and\n"
+                  "writes it only with --write or after you agree. The journal keeps the version\n"
+                  "that is replaced. A rebuilt loop of .workflow/.loop runs only after\n"
+                  "`baton resume`.",
+                  kSubmitExits);
+  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique");
   options.flag("--write,--yes", wish.write, "Write it without asking");
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
   options.places(wish.places);

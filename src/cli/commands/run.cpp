@@ -75,15 +75,14 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
                     std::move(*setup)};
 }
 
-/// What is to be said where no dialect is configured.
+/// The warning when no dialect is configured.
 std::string nothing_to_act_upon(const Context& context) {
   if (!context.configuration().empty())
     return context.configuration() +
-           " names no dialects and no rules: nothing will be acted upon; `baton schema config` "
-           "says "
-           "what it may name";
+           " names no dialects and no rules, so baton will start nothing; see "
+           "docs/configuration.md";
   return "there is no configuration for the root " + context.root() +
-         ": nothing will be acted upon; `baton init` writes one, --config names one";
+         ": baton will start nothing; `baton init` writes one, --config names one";
 }
 
 Result<ServedRoot> late_root(const Context& context, const std::string& path,
@@ -128,10 +127,9 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
   take_notify(context, config);
   if (arguments.roots.empty())
     for (const std::string& root : abandoned_roots(context))
-      config.remarks.push_back(
-          "agents that an earlier daemon started on " + root +
-          ", which `roots:` names no more, still run and no daemon looks after them; "
-          "`baton stop --all` ends them too");
+      config.remarks.push_back("agents that an earlier daemon started on " + root +
+                               ", which `roots:` no longer names, still run, and no daemon watches "
+                               "them; `baton stop --all` ends them too");
   std::sort(config.remarks.begin(), config.remarks.end());
   config.remarks.erase(std::unique(config.remarks.begin(), config.remarks.end()),
                        config.remarks.end());
@@ -140,11 +138,11 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
 
 /// The daemon, in the foreground. Returns the exit code.
 int run_daemon(RunArguments arguments, const Context& context) {
-  // The folder in which this began may be gone when the configuration is read again.
+  // The current folder may be gone when the configuration is read again.
   for (std::string& root : arguments.roots)
     if (auto real = real_path(root); real && !root.starts_with('/'))
       root = *std::move(real);
-  // Who comes to an end waits for nothing that may never come.
+  // With --once, do not wait for a root that may never appear.
   if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
     return static_cast<int>(complain(all.error()));
   auto config = service_config(context, arguments);
@@ -203,7 +201,7 @@ void print_plan(const Plan& plan, const FlowRecords& records, const std::string&
             hold.reason + ": " + printable(hold.why) + "\n");
 }
 
-/// What the next daemon would start at once; a place that one root takes is none for the next.
+/// What a daemon would start now. A place that one root takes is not free for the next root.
 ExitCode dry_run(const RunArguments& arguments, const Context& context) {
   const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
   if (!roots)
@@ -239,32 +237,31 @@ ExitCode run_command_line(Words words) {
   Places places;
   Options options(
       "run",
-      "Serves a root, in the foreground: watches its files, checks every change, and\n"
-      "starts the next agent when a status calls for it. TERM detaches (agents go on\n"
-      "and are adopted by the next daemon); Ctrl-C drains, a second one stops the\n"
-      "agents, a third leaves. HUP reads the configuration again.",
-      "  0   ended in good order\n"
-      "  1   with --once: a flow failed, or a write of baton's own is still to be made\n"
+      "Serves a root in the foreground: watches its files, checks every change, and\n"
+      "starts the next agent when a status asks for it. SIGTERM ends the daemon only:\n"
+      "agents continue, and the next daemon adopts them. Ctrl-C drains, a second Ctrl-C\n"
+      "stops the agents, a third one exits at once. SIGHUP reads the configuration again.",
+      "  0   ended normally\n"
+      "  1   with --once: a flow failed, or baton could not finish a write of its own\n"
       "  2   wrong usage or configuration\n"
-      "  3   could not read or write what is needed\n"
-      "  75  another daemon serves this root, or one inside or around it\n"
-      "  130 Ctrl-C, and the agents were stopped; with --once any Ctrl-C");
+      "  3   could not read or write something that is needed\n"
+      "  75  another daemon serves this root, or a root inside or around it\n"
+      "  130 Ctrl-C stopped the agents; with --once, after any Ctrl-C");
   options.values("--root", arguments.roots, "DIR",
-                 "The root; else those of the configuration, else the nearest folder upwards "
-                 "with a baton.yaml, else this folder");
-  options.value("--config", places.config, "FILE", "The configuration");
-  options.value("--state-dir", places.state_dir, "DIR", "Where state folders lie");
-  options.flag("--once", arguments.once,
-               "End when nothing is running and nothing can be started any more");
+                 "A root to serve (default: the roots of the configuration, else the nearest "
+                 "folder upwards with a baton.yaml, else this folder)");
+  options.value("--config", places.config, "FILE", "The configuration file");
+  options.value("--state-dir", places.state_dir, "DIR", "The folder that holds the state folders");
+  options.flag("--once", arguments.once, "Exit when nothing runs and nothing more can be started");
   options.flag("--dry-run", arguments.dry_run,
                "Print what would be started; start and write nothing");
   options.flag("--json", arguments.as_json, "With --dry-run: one JSON object per line");
   options.flag("--act-on-existing", arguments.act_on_existing,
-               "Start also what was due before the first start on this root");
+               "Also start what was already due when baton first saw this root");
   if (const auto over = options.parse(words))
     return *over;
   if (arguments.as_json && !arguments.dry_run) {
-    complain("--json goes with --dry-run; what happens is in `baton events --json`");
+    complain("--json needs --dry-run; `baton events --json` shows what happens");
     return ExitCode::usage;
   }
   if (!arguments.roots.empty())

@@ -22,15 +22,17 @@ ExitCode schema_command(Words words) {
   std::string base;
   bool list = false;
   bool catalog = false;
-  Options options("schema",
-                  "Prints one of the schemas that are part of this binary: of the state files, of\n"
-                  "baton.yaml (config), and of what the commands print with --json (output/...).",
-                  "  0  printed\n  2  there is no such schema");
-  options.word("NAME", name, "As --list names it, for example config", false);
+  Options options(
+      "schema",
+      "Prints a JSON schema that is built into baton: of the state files, of baton.yaml\n"
+      "(config), or of the --json output of the commands (output/...).",
+      "  0  printed\n  2  there is no such schema");
+  options.word("NAME", name, "A name from --list, for example config", false);
   options.flag("--list", list, "Print the names, one per line");
   options.flag("--catalog", catalog,
                "Print which files each schema is for, as editors read it (SchemaStore)");
-  options.value("--base", base, "URL", "What the catalogue puts in front of the schemas' names");
+  options.value("--base", base, "URL",
+                "The URL that the catalog puts in front of the names of the schemas");
   if (const auto over = options.parse(words))
     return *over;
   if (!name.empty() && (list || catalog)) {
@@ -48,7 +50,7 @@ ExitCode schema_command(Words words) {
     return finish();
   }
   if (name.empty()) {
-    complain("which schema? `baton schema --list` names them");
+    complain("name a schema; `baton schema --list` lists them");
     return ExitCode::usage;
   }
   const auto* bytes = embedded_file(std::string(kFolder) + name + std::string(kSuffix));
@@ -57,7 +59,7 @@ ExitCode schema_command(Words words) {
   if (bytes == nullptr) {
     const auto near = nearest(name, names);
     complain("there is no schema " + printable(name, 80) +
-             (near ? "; did you mean " + *near + "?" : "; `baton schema --list` names them"));
+             (near ? "; did you mean " + *near + "?" : "; `baton schema --list` lists them"));
     return ExitCode::usage;
   }
   print(*bytes);

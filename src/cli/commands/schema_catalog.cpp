@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kSchemaFolder = "schemas/";
 constexpr std::string_view kSchemaSuffix = ".schema.json";
 
-/// `a/{flow}.json` as a glob that fits in any folder.
+/// Converts `a/{flow}.json` to a glob that matches in any folder.
 std::string glob_of(const std::string& pattern) {
   std::string glob = "**/" + pattern;
   for (const std::string_view name : {"{flow}", "{part}"})
@@ -22,7 +22,7 @@ std::string glob_of(const std::string& pattern) {
   return glob;
 }
 
-/// Which files fit which schema, by its path in this binary.
+/// The file patterns of each schema, by its path in this binary.
 std::map<std::string, std::set<std::string>> files_of_schemas() {
   std::map<std::string, std::set<std::string>> files;
   files["schemas/config.schema.json"] = {"baton.yaml"};

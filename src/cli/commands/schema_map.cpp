@@ -20,7 +20,7 @@ Result<std::string> mapped(const SchemaMap& map, std::string_view uri) {
   return schema_file(map.folder, rest);
 }
 
-/// A prefix ends where a name ends: `https://a/b` is none of `https://a/bc`.
+/// A prefix must end where a name ends: `https://a/b` does not match `https://a/bc`.
 bool fits(const SchemaMap& map, std::string_view uri) {
   return uri.starts_with(map.prefix) &&
          (map.prefix.ends_with('/') || uri == map.prefix || uri[map.prefix.size()] == '/');
@@ -50,7 +50,7 @@ SchemaFetch mapped_schemas(std::vector<SchemaMap> maps, SchemaFetch other) {
       return mapped(*best, uri);
     auto found = other(uri);
     if (!found && uri.find("://") != std::string_view::npos)
-      found.error().message += "; --map URI-PREFIX=DIR says where its files lie";
+      found.error().message += "; use --map URI-PREFIX=DIR to say where its files are";
     return found;
   };
 }

@@ -1,4 +1,4 @@
-// `baton send`: a message more in one of a flow's mailboxes.
+// `baton send`: appends a message to a mailbox of a flow.
 
 #include <filesystem>
 #include <string>
@@ -25,8 +25,8 @@ struct Mailbox {
   std::string path;  ///< below the root
 };
 
-/// The mailbox of that name, or with that path below the root. A dialect that is configured comes
-/// before one that is only known.
+/// The mailbox with that name, or with that path below the root. Configured dialects come before
+/// other known ones.
 Result<Mailbox> mailbox_of(const Catalog& catalog, const std::string& named) {
   std::vector<std::string> names;
   for (const Catalog::Entry& entry : catalog.entries()) {
@@ -43,20 +43,21 @@ Result<Mailbox> mailbox_of(const Catalog& catalog, const std::string& named) {
   const auto near = nearest(named, names);
   return fail(Errc::usage,
               "there is no mailbox " + printable(named, 100) +
-                  (near ? "; did you mean " + *near + "?" : "; `baton send --help` names them"));
+                  (near ? "; did you mean " + *near + "?" : "; `baton send --help` lists them"));
 }
 
 Result<std::string> with_message(const Mailbox& mailbox, std::string text, const Json& message) {
   const auto document = load_document(std::move(text), Format::json);
   if (!document)
-    return fail(Errc::parse, "the file is no JSON now" +
-                                 (document.error().findings.empty()
-                                      ? std::string()
-                                      : ": " + document.error().findings.front().message));
+    return fail(Errc::parse,
+                "the file is not JSON" + (document.error().findings.empty()
+                                              ? std::string()
+                                              : ": " + document.error().findings.front().message));
   return mailbox.dialect->send(**document, mailbox.kind, *message, real_clock()->wall());
 }
 
-/// The root an agent works for, or in which somebody stands, where there are several.
+/// With several roots: the root that the calling agent works for, or the one around the current
+/// folder.
 Result<std::string> root_of_mailbox(const Context& context) {
   if (context.roots().size() < 2)
     return context.root();
@@ -70,13 +71,13 @@ Result<std::string> root_of_mailbox(const Context& context) {
     if (root == here || below(root, here))
       return root;
   return fail(Errc::usage, "the mailbox may be on " + join(context.roots(), " or on ") +
-                               "; say which with --root");
+                               "; choose one with --root");
 }
 
 ExitCode send(const Places& places, const std::string& named, const std::string& text) {
   const auto message = parse_json(text);
   if (!message) {
-    complain("`" + printable(text, 200) + "` is no JSON: " + message.error().message);
+    complain("`" + printable(text, 200) + "` is not JSON: " + message.error().message);
     return ExitCode::usage;
   }
   const auto context = Context::open_in_force(places);
@@ -111,7 +112,7 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
       complain(faults);
       return ExitCode::failed;
     }
-    // Not made in vain when somebody else was faster: then it is written below.
+    // If another process created the mailbox first, the message is appended below.
     const auto made = (*disk)->create(mailbox->path, *first);
     if (made)
       return ExitCode::fine;
@@ -135,14 +136,17 @@ ExitCode send_command(Words words) {
   std::string message;
   Options options(
       "send",
-      "Appends a message to a mailbox that others write too: locked, checked, replaced at once.\n"
-      "What is left out is filled in: id, from, to, timestamp, read. Works without a daemon.\n\n"
+      "Appends a message to a mailbox that others write too. baton locks the mailbox, checks\n"
+      "the result and replaces the file at once. It fills in missing members: id, from, to,\n"
+      "timestamp, read. Works without a daemon.\n"
+      "\n"
       "  baton send dev_to_qa '{\"group_id\": \"A\", \"status\": \"READY_FOR_QA\"}'",
       "  0  sent\n"
       "  1  the mailbox is damaged, or the message would break it; nothing was changed\n"
-      "  2  wrong usage; no such mailbox; a message that is none\n"
+      "  2  wrong usage, no such mailbox, or not a message\n"
       "  3  the mailbox cannot be read or written");
-  options.word("MAILBOX", mailbox, "dev_to_qa, qa_to_techlead or techlead_to_dev, or its path");
+  options.word("MAILBOX", mailbox,
+               "dev_to_qa, qa_to_techlead or techlead_to_dev, or the path of the mailbox");
   options.word("JSON", message, "The message: an object with at least a group_id");
   options.places(places);
   if (const auto over = options.parse(words))

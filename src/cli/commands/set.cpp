@@ -28,10 +28,10 @@ struct SetArguments {
 struct Pair {
   std::string pointer;
   Json value;
-  std::string text;  ///< as it was given: not every number is the same when it is read and written
+  std::string text;  ///< as given: reading and writing would change some numbers
 };
 
-/// The value alone.
+/// The text of the value without blanks and byte order mark.
 std::string bare(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   constexpr std::string_view kBlank = " \t\r\n";
@@ -50,20 +50,20 @@ Result<Pair> parse_pair(const std::string& word) {
     return fail(Errc::usage, "`" + printable(pointer, 200) + "` is not UTF-8");
   if (!json::pointer_tokens(pointer))
     return fail(Errc::usage,
-                "`" + printable(pointer, 200) + "` is no JSON pointer; " +
-                    (pointer.starts_with('/') ? "a ~ stands only in ~0, for ~ itself, and ~1, for /"
-                                              : "one begins with /, as in /status"));
+                "`" + printable(pointer, 200) + "` is not a JSON pointer; " +
+                    (pointer.starts_with('/') ? "in a name, write ~ as ~0 and / as ~1"
+                                              : "a pointer begins with /, as in /status"));
   if (bad_utf8(pointer))
     return fail(Errc::usage, "`" + printable(pointer, 200) + "` is not UTF-8");
   const std::string text = word.substr(equals + 1);
   auto value = parse_json(text);
   if (value)
     return Pair{pointer, *std::move(value), bare(text)};
-  std::string message = "`" + printable(text, 200) + "` is no JSON: " + value.error().message;
+  std::string message = "`" + printable(text, 200) + "` is not JSON: " + value.error().message;
   if (text.empty())
-    message = "there is no value behind " + printable(pointer, 200) + "=";
+    message = "there is no value after " + printable(pointer, 200) + "=";
   else if (text.find_first_of("\"'{}[] ") == std::string::npos)
-    message += "; a text needs its quotes, and the shell a second pair: '" +
+    message += "; a string needs double quotes, and the shell a second pair of quotes: '" +
                printable(pointer, 200) + "=\"" + printable(text, 200) + "\"'";
   return fail(Errc::usage, std::move(message));
 }
@@ -79,10 +79,10 @@ Result<std::vector<Pair>> parse_pairs(const std::vector<std::string>& words) {
   return pairs;
 }
 
-/// A number as its digits without leading and trailing zeros, and its exponent; empty when it has
-/// so few digits that no two of them are read as the same.
+/// The digits of a number without outer zeros, and its exponent. Empty for a number with so few
+/// digits that reading it is exact.
 std::string long_number(std::string_view number) {
-  constexpr std::size_t kExact = 15;  // of a double, in decimal
+  constexpr std::size_t kExact = 15;  // decimal digits that a double keeps exactly
   std::string digits;
   int exponent = 0;
   bool fraction = false;
@@ -107,7 +107,7 @@ std::string long_number(std::string_view number) {
   return digits.size() <= kExact ? "" : digits + "e" + std::to_string(exponent);
 }
 
-/// The long numbers of a text of JSON, in order of their digits.
+/// The long numbers in a JSON text, sorted.
 std::multiset<std::string> long_numbers(std::string_view text) {
   std::multiset<std::string> numbers;
   bool quoted = false;
@@ -126,13 +126,13 @@ std::multiset<std::string> long_numbers(std::string_view text) {
   return numbers;
 }
 
-/// What of the expectations does not hold; empty when all do. Numbers of many digits are read as
-/// the nearest that can be kept, and so are others: those are compared as they are spelled.
+/// The first expectation that does not hold; empty when all hold. Reading rounds long numbers, so
+/// these are compared by their digits.
 std::string unmet(const Document& now, const std::vector<Pair>& expectations) {
   for (const Pair& expected : expectations) {
     const Value* const found = json::at(now.root(), expected.pointer);
     if (found == nullptr)
-      return expected.pointer + " is not there; expected " + printable(expected.text, 200);
+      return expected.pointer + " does not exist; expected " + printable(expected.text, 200);
     const Span place = now.locate(expected.pointer);
     const std::string text =
         now.text().substr(place.begin.offset, place.end.offset - place.begin.offset);
@@ -154,11 +154,11 @@ ExitCode change(StateFileEdit& file, const std::vector<Pair>& changes,
     const auto document = load_document(now, Format::json);
     if (!document) {
       const Finding& first = document.error().findings.front();
-      return fail(Errc::parse, "the file is no JSON now: " + first.message + " (line " +
+      return fail(Errc::parse, "the file is not JSON: " + first.message + " (line " +
                                    std::to_string(first.span.begin.line) + ", column " +
                                    std::to_string(first.span.begin.column) + ")" +
-                                   (is_yaml ? "; of YAML `baton set` changes nothing, write the "
-                                              "whole of it and rename that onto it"
+                                   (is_yaml ? "; `baton set` cannot change YAML: write a complete "
+                                              "new file and rename it over this one"
                                             : ""));
     }
     if (const std::string why = unmet(**document, expectations); !why.empty())
@@ -176,21 +176,23 @@ ExitCode set_command(Words words) {
   SetArguments arguments;
   Options options(
       "set",
-      "Changes members of a JSON file that others write too: locked, checked against its schema\n"
-      "where that is known, and replaced at once. When somebody else was faster, it is read again\n"
-      "and the change made to that. Everything else in the file stays as it is written.\n"
-      "Works without a daemon and without a configuration; one that cannot be used is an error.\n\n"
+      "Changes members of a JSON file that others write too. baton locks the file, checks the\n"
+      "result against the schema if there is one, and replaces the file at once. If another\n"
+      "process was faster, baton reads the file again and repeats the change. The rest of the\n"
+      "file keeps its formatting. Works without a daemon and without a configuration; a\n"
+      "configuration that cannot be used is an error.\n"
+      "\n"
       "  baton set group_status.json '/A/status=\"waiting_qa\"' /A/attempts=2",
-      "  0  changed, or already so\n"
+      "  0  changed, or the values were set already\n"
       "  1  not as expected, or the change would break the file; nothing was changed\n"
       "  2  wrong usage, or the configuration cannot be used\n"
-      "  3  the file or the configuration cannot be read, or the file not written, or somebody\n"
-      "     keeps it locked");
+      "  3  the file or the configuration cannot be read, the file cannot be written, or\n"
+      "     another process keeps it locked");
   options.word("FILE", arguments.file, "The file");
   options.words("POINTER=JSON", arguments.changes,
                 "What to set: a JSON pointer and a value; /- at the end appends to a list", true);
   options.values("--expect", arguments.expectations, "POINTER=JSON",
-                 "Change nothing unless the file says this");
+                 "Change nothing unless the file has this value");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
@@ -204,7 +206,7 @@ ExitCode set_command(Words words) {
       return ExitCode::usage;
     }
     if (!set.insert(each.pointer).second && !each.pointer.ends_with("/-")) {
-      complain(printable(each.pointer, 200) + " is set twice; which value is meant?");
+      complain(printable(each.pointer, 200) + " is set twice; give one value");
       return ExitCode::usage;
     }
   }

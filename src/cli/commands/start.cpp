@@ -1,4 +1,4 @@
-// `baton start`: a flow that is to begin, by its name, the name of its dialect, or a new one.
+// `baton start`: starts a flow by its name, by the name of its dialect, or as a new flow.
 
 #include <algorithm>
 #include <filesystem>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::size_t kMaxText = 1U << 20U;
 constexpr std::string_view kFsmLoop = "fsm_loop";
 
-/// TEXT, or the text of the file behind an `@`, without the line ends at its end.
+/// TEXT, or with `@` the text of a file, without line feeds at the end.
 Result<std::string> text_or_file(const std::string& given) {
   auto text =
       given.starts_with('@') ? read_file(given.substr(1), kMaxText) : Result<std::string>(given);
@@ -38,7 +38,7 @@ Result<std::string> text_or_file(const std::string& given) {
   for (std::size_t at = 0; at < text->size();) {
     const std::size_t length = utf8_length(*text, at);
     if (length == 0)
-      return fail(Errc::usage, "is no UTF-8 text", given.starts_with('@') ? given.substr(1) : "");
+      return fail(Errc::usage, "is not UTF-8 text", given.starts_with('@') ? given.substr(1) : "");
     at += length;
   }
   if (text->empty())
@@ -48,11 +48,11 @@ Result<std::string> text_or_file(const std::string& given) {
 
 struct Sought {
   std::string name;
-  std::string dialect;  ///< empty: any
+  std::string dialect;  ///< empty: any dialect
 };
 
-/// What may be meant by a name, best first: a flow that is known, the one flow of a dialect whose
-/// place is fixed, a new flow.
+/// Finds the flow that a name means, best first: a known flow, the only flow of a dialect with a
+/// fixed place, a new flow.
 class Choice {
  public:
   Choice(const Rehearsal& seen, const Sought& sought) : seen_(seen), sought_(sought) {
@@ -78,23 +78,22 @@ class Choice {
       return fits.front();
     if (fits.empty() && nearest().empty() && takes_names() && !safe_name(fresh_name()))
       return fail(Errc::usage, "`" + printable(fresh_name(), 100) +
-                                   "` is no name for a new flow: letters, digits, `.`, `_` and "
-                                   "`-`, beginning with a letter or a digit, at most 200 of them");
+                                   "` cannot be the name of a new flow: use at most 200 letters, "
+                                   "digits, `.`, `_` and `-`, beginning with a letter or a digit");
     if (fits.empty())
-      return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) +
-                                   " to be started" + nearest() +
-                                   "; `baton status` lists those that are known" +
+      return fail(Errc::usage, "there is no flow " + printable(sought_.name, 100) + " to start" +
+                                   nearest() + "; `baton status` lists the known flows" +
                                    (makes_names() ? ", and `baton create` makes a loop" : ""));
     std::vector<std::string> names;
     names.reserve(fits.size());
     for (const FlowId& flow : fits)
       names.push_back(text(flow));
-    return fail(Errc::usage,
-                printable(sought_.name, 100) + " may be " + join(names, " or ") + "; say which");
+    return fail(Errc::usage, printable(sought_.name, 100) + " may be " + join(names, " or ") +
+                                 "; name one of them");
   }
 
  private:
-  /// What may have been meant, spelled as it was asked for.
+  /// A suggestion, in the form of the given name.
   std::string nearest() const {
     std::vector<std::string> names;
     for (const auto& [flow, record] : seen_.records())
@@ -135,8 +134,8 @@ class Choice {
       }
     return fits;
   }
-  /// Whether a flow of any name may be begun. Those that are made by `create` get their names
-  /// there, others by their definition's file.
+  /// Whether a flow with any name can be started. Not for dialects whose flows get their names from
+  /// `create` or from the file of their definition.
   static bool takes_name(const Catalog::Entry& entry) {
     return entry.dialect->fresh_name == nullptr && !entry.dialect->defined &&
            std::any_of(entry.kinds.begin(), entry.kinds.end(), [](const FileKind& kind) {
@@ -147,7 +146,7 @@ class Choice {
     return std::any_of(entries_.begin(), entries_.end(),
                        [](const Catalog::Entry* entry) { return takes_name(*entry); });
   }
-  /// The name in front of which the dialect may stand.
+  /// The name without the dialect in front.
   std::string name_in(const Catalog::Entry& entry) const {
     const std::string prefix = std::string(entry.dialect->name) + "/";
     return sought_.name.starts_with(prefix) ? sought_.name.substr(prefix.size()) : sought_.name;
@@ -168,11 +167,11 @@ class Choice {
   tl::unexpected<Error> nothing() const {
     if (!sought_.dialect.empty())
       return fail(Errc::usage, "there is no dialect " + printable(sought_.dialect, 60) +
-                                   " with anything to start" +
+                                   " with flows to start" +
                                    (able_.empty() ? "" : "; there are " + join(able_, ", ")) +
-                                   " (what baton.yaml lists under `dialects:` counts)");
+                                   " (baton looks below `dialects:` in baton.yaml)");
     return fail(Errc::usage,
-                "the configuration lists no dialect with anything to start; for example "
+                "the configuration lists no dialect with flows to start; add one, for example "
                 "`dialects: { coordination: {} }` in baton.yaml");
   }
 
@@ -221,7 +220,7 @@ ExitCode hand_in(const Given& given, const Context& context, const Request& requ
              : code;
 }
 
-/// A workflow run belongs to the root of the command; `--root` names another.
+/// A workflow run belongs to the root of the command, unless `--root` is given.
 ExitCode start_workflow(const Given& given, const Context& context, Request& request) {
   const auto seen = Rehearsal::of_root(context);
   if (!seen)
@@ -234,7 +233,7 @@ ExitCode start_workflow(const Given& given, const Context& context, Request& req
   return hand_in(given, context, request);
 }
 
-/// A file that is the definition of a loop of this root means that loop.
+/// If the file defines a loop of this root, returns the name of the loop.
 std::optional<std::string> loop_in(const std::string& file, const Context& context) {
   namespace fs = std::filesystem;
   if (!names_workflow(file))
@@ -249,13 +248,13 @@ std::optional<std::string> loop_in(const std::string& file, const Context& conte
                                                           : std::nullopt;
 }
 
-/// What is to be started, and on which root.
+/// The flow to start, and its root.
 struct Chosen {
   FlowId flow;
   const Context* on_root = nullptr;
 };
 
-/// Errc::usage when it may be on several roots, or on none.
+/// Errc::usage when several roots or no root can have it.
 Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& roots) {
   Chosen chosen;
   std::optional<Error> nowhere;
@@ -268,7 +267,7 @@ Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& root
     if (chosen.on_root != nullptr)
       return fail(Errc::usage, printable(given.sought.name, 100) + " may be on " +
                                    printable(chosen.on_root->root()) + " or on " +
-                                   printable(each.root()) + "; say which with --root");
+                                   printable(each.root()) + "; choose one with --root");
     chosen = {*std::move(flow), &each};
   }
   if (chosen.on_root == nullptr)
@@ -279,10 +278,10 @@ Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& root
 ExitCode begin(const Given& given, const Context& on_root, Request& request) {
   const bool loop = request.flow.dialect == kFsmLoop;
   if (!loop && !(given.input.empty() && given.max_steps.empty()))
-    return complain(Error{Errc::usage,
-                          "INPUT and --max-steps are for loops; " + text(request.flow) + " is none",
-                          ""});
-  // The values of a loop are pasted into its commands, as they stand.
+    return complain(Error{
+        Errc::usage,
+        "INPUT and --max-steps are for loops only; " + text(request.flow) + " is not a loop", ""});
+  // The values of a loop are put into its commands unchanged.
   if (auto added = add_settings(given, loop, request); !added)
     return complain(added.error());
   if (auto added = add_loop_words(given, request); !added)
@@ -316,8 +315,8 @@ ExitCode start(Given given) {
   if (names_workflow(given.sought.name) || given.workflow.any()) {
     if (const std::string& only = given.sought.dialect; !only.empty() && only != kWorkflowDialect)
       return complain(Error{Errc::usage,
-                            "a workflow is of the dialect " + std::string(kWorkflowDialect) +
-                                ", not of " + printable(only, 60),
+                            "a workflow file belongs to the dialect " +
+                                std::string(kWorkflowDialect) + ", not to " + printable(only, 60),
                             ""});
     if (auto added = add_settings(given, true, request); !added)
       return complain(added.error());
@@ -339,42 +338,44 @@ ExitCode start_command(Words words) {
   Given given;
   Options options(
       "start",
-      "Begins a flow: writes the files it lives by, unless they are there. Asking again\n"
-      "changes nothing. Without a daemon it is recorded for the next one.\n\n"
+      "Starts a flow: writes its first files, unless they exist already. Starting it again\n"
+      "changes nothing. Without a daemon, the request is recorded for the next daemon.\n"
+      "\n"
       "  baton start coordination --requirements @wishes.md\n"
       "  baton start fix-types --set target=src/ --max-steps 20\n"
       "  baton start workflow.yaml --pause-for-human-input",
       kSubmitExits);
   options.word("NAME", given.sought.name,
-               "A flow (dialect/name, or a unique name), a dialect that has only one, or a "
-               "workflow file (.yaml)");
+               "A flow (dialect/name, or the name alone if it is unique), a dialect that has only "
+               "one, or a workflow file (.yaml)");
   options.word("INPUT", given.input,
-               "Loops: what the loop is to work on (TEXT or @FILE), under the name its definition "
-               "says",
+               "Loops: the input of the loop (TEXT or @FILE); its definition names the variable",
                false);
-  options.value("--max-steps", given.max_steps, "N",
-                "Loops: how many states may be entered, instead of what the definition says");
+  options.value(
+      "--max-steps", given.max_steps, "N",
+      "Loops: maximum number of states to enter, instead of the number in the definition");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
-                "What is wanted; with an @ the file that says it");
+                "The requirements, or with @ the file that holds them");
   options.values("--set", given.set, "NAME=JSON",
-                 "Something else the dialect lets be set. Loops and workflows: a variable, where a "
-                 "value that is no JSON is a text");
+                 "A setting of the dialect. Loops and workflows: a variable; a value that is not "
+                 "JSON is taken as a string");
   options.value("--dialect", given.sought.dialect, "NAME", "Only flows of this dialect");
   WorkflowWords& run = given.workflow;
-  options.value(
-      "--repo", run.repo, "DIR",
-      "Workflows: the repository; its root is that of the command, unless --root names one");
-  options.value("--run-id", run.run_id, "ID", "Workflows: the run's name, else a random one");
+  options.value("--repo", run.repo, "DIR",
+                "Workflows: the repository; it also decides the root, unless --root is given");
+  options.value("--run-id", run.run_id, "ID", "Workflows: the name of the run (default: random)");
   options.value("--start-at-step", run.start_at_step, "STEP",
-                "Workflows: this step of a run and all behind it begin anew; without --run-id, "
+                "Workflows: repeat this step of a run and all steps after it; without --run-id, of "
                 "the newest run");
   options.value("--max-attempts", run.max_attempts, "N",
-                "Workflows: starts of a step within one iteration (2)");
-  options.value("--max-iterations", run.max_iterations, "N", "Workflows: loop-backs (4)");
-  options.value("--gate-state-file", run.gate_state_file, "FILE",
-                "Workflows: says which gates are open, else the run's gate_state.json");
+                "Workflows: maximum starts of a step within one iteration (2)");
+  options.value("--max-iterations", run.max_iterations, "N",
+                "Workflows: maximum number of loop-backs (4)");
+  options.value(
+      "--gate-state-file", run.gate_state_file, "FILE",
+      "Workflows: the file that says which gates are open (default: gate_state.json of the run)");
   options.value("--logs-dir", run.logs_dir, "DIR",
-                "Workflows: for the agents' output, else the run's logs");
+                "Workflows: folder for the output of the agents (default: logs of the run)");
   options.value("--issue-number", run.issue_number, "N",
                 "Workflows: ISSUE_NUMBER for every agent; see ISSUE_MARKDOWN_PATH on the format "
                 "page");

@@ -29,7 +29,7 @@ struct File {
   std::shared_ptr<const Document> document;
 };
 
-/// Reads and judges a workflow. What is wrong with it is told with its place.
+/// Reads and checks a workflow. Reports faults with their places.
 Result<File> read_workflow(const std::string& name, const Context& context,
                            const Catalog& catalog) {
   auto path = real_path(name);
@@ -51,7 +51,7 @@ Result<File> read_workflow(const std::string& name, const Context& context,
   return File{*std::move(path), checked.document};
 }
 
-/// The first of the places a prompt is looked for in where there is one.
+/// Reads a prompt from the first place that has it.
 Result<std::string> prompt_text(const std::string& reference, const std::string& workflow,
                                 const std::string& repository) {
   const fs::path given(reference);
@@ -70,7 +70,7 @@ Result<std::string> prompt_text(const std::string& reference, const std::string&
       return read_file(place.string(), kMaxInputText);
     tried.push_back(place.lexically_normal().string());
   }
-  return fail(Errc::not_found, "the prompt is not there; looked for " + join(tried, ", "),
+  return fail(Errc::not_found, "there is no such prompt; looked for " + join(tried, ", "),
               reference);
 }
 
@@ -84,13 +84,13 @@ Result<Json> prompts_of(const File& file, const std::string& repository) {
     if (!text)
       return pass_on(text);
     if (bad_utf8(*text))
-      return fail(Errc::usage, "the prompt of the step " + id + " is no UTF-8 text");
+      return fail(Errc::usage, "the prompt of the step " + id + " is not UTF-8 text");
     all.set(id, *text);
   }
   return all;
 }
 
-/// The folder whose runs lie where the configuration has them.
+/// The repository whose runs are where the configuration says.
 std::string repository_of(const Context& context, const Catalog::Entry& entry) {
   std::string path(json::text(*entry.options, "path").value_or(kUsual));
   while (path.size() > 1 && path.ends_with('/'))
@@ -111,12 +111,13 @@ Result<void> check_repository(const std::string& given, const std::string& repos
     return pass_on(real);
   if (*real == repository)
     return {};
-  return fail(Errc::usage, "this root runs workflows over " + repository + ", not over " + *real +
-                               "; name that one with --root, or its runs with `path` below "
-                               "`agent_run` in baton.yaml");
+  return fail(
+      Errc::usage,
+      "this root runs workflows over " + repository + ", not over " + *real +
+          "; name that repository with --root, or set `path` below `agent_run` in baton.yaml");
 }
 
-/// The run of a workflow that began last.
+/// The newest run of a workflow.
 std::optional<FlowId> newest_run(const Rehearsal& seen, std::string_view workflow) {
   std::optional<FlowId> newest;
   std::string begun;
@@ -148,8 +149,8 @@ Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
     int count = 0;
     const auto read = std::from_chars(text->data(), text->data() + text->size(), count);
     if (read.ec != std::errc() || read.ptr != text->data() + text->size() || count < 1)
-      return fail(Errc::usage,
-                  std::string(name) + " is a count from 1 on, not `" + printable(*text, 40) + "`");
+      return fail(Errc::usage, std::string(name) + " must be a whole number of 1 or more, not `" +
+                                   printable(*text, 40) + "`");
     arguments.set(name, count);
   }
   if (words.pause_for_human_input)
@@ -159,7 +160,7 @@ Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
   return {};
 }
 
-/// As an absolute path: the daemon works in another folder.
+/// Makes the path absolute, because the daemon works in another folder.
 std::string from_here(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
@@ -172,17 +173,17 @@ Result<void> add_issue(const WorkflowWords& words, Json& arguments) {
   if (number.empty())
     return {};
   if (!plain_name(number))
-    return fail(Errc::usage,
-                "--issue-number becomes part of a file's name: letters, digits, `.`, "
-                "`_` and `-`, not `" +
-                    printable(number, 40) + "`");
+    return fail(
+        Errc::usage,
+        "--issue-number becomes part of a file name: use letters, digits, `.`, `_` and `-`, not `" +
+            printable(number, 40) + "`");
   const Value* const before = json::child(*arguments, "set");
   Json set = before == nullptr ? Json::object() : Json(*before);
   arguments.set("set", set.set("ISSUE_NUMBER", Json(number)));
   return {};
 }
 
-/// What is no folder on the way to one; "" when nothing is.
+/// The part of the path that exists and is not a folder; "" when there is none.
 std::string in_the_way(const fs::path& folder) {
   std::error_code error;
   fs::path at;
@@ -197,25 +198,26 @@ std::string in_the_way(const fs::path& folder) {
 
 Result<void> add_places(const WorkflowWords& words, const Context& context, Json& arguments) {
   if (!words.logs_dir.empty()) {
-    // Where an agent puts a link later, no log is written.
+    // Resolve links now: if an agent makes a link there later, no log is written.
     auto folder = real_path(from_here(words.logs_dir));
     if (!folder)
       return pass_on(folder);
     if (const std::string other = in_the_way(*folder); !other.empty())
-      return fail(Errc::usage, "no folder for the logs can be made there: " + other + " is none",
+      return fail(Errc::usage,
+                  "cannot create a folder for the logs there: " + other + " is not a folder",
                   *folder);
     arguments.set("logs_dir", *folder);
   }
   if (words.gate_state_file.empty())
     return {};
   const fs::path given = from_here(words.gate_state_file);
-  // The file may be missing still; its folder says where it lies without links.
+  // The file may not exist yet, so resolve the links of its folder.
   auto folder = real_path(given.parent_path().string());
   if (!folder)
     return pass_on(folder);
   const std::string path = *folder + "/" + given.filename().string();
   if (!below(context.root(), path))
-    return fail(Errc::usage, "the gate state has to lie below " + context.root(), path);
+    return fail(Errc::usage, "the gate state file must be below " + context.root(), path);
   arguments.set("gate_state_file", path);
   return {};
 }
@@ -227,15 +229,15 @@ Result<FlowId> flow_of(const File& file, const WorkflowWords& words, const Rehea
     auto newest = newest_run(seen, name);
     if (!newest)
       return fail(Errc::usage,
-                  "there is no run of the workflow " + printable(name, 80) + " to go on with");
+                  "there is no run of the workflow " + printable(name, 80) + " to continue");
     return *newest;
   }
   constexpr std::size_t kBytes = 4;
   if (id.empty())
     id = random_hex(kBytes);
   if (!plain_name(id))
-    return fail(Errc::usage,
-                "a run id is letters, digits, `.`, `_` and `-`, not `" + printable(id, 80) + "`");
+    return fail(Errc::usage, "a run id consists of letters, digits, `.`, `_` and `-`, not `" +
+                                 printable(id, 80) + "`");
   return FlowId{std::string(kWorkflowDialect), id};
 }
 
@@ -264,8 +266,7 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
   const Catalog::Entry* const entry = seen.catalog().entry(kWorkflowDialect);
   if (entry == nullptr)
     return fail(Errc::usage,
-                "a workflow is started where baton.yaml lists the dialect: "
-                "`dialects: { agent_run: {} }`");
+                "workflows need their dialect in baton.yaml: `dialects: { agent_run: {} }`");
   const std::string repository = repository_of(context, *entry);
   if (auto fine = check_repository(words.repo, repository); !fine)
     return fine;
@@ -277,15 +278,16 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
     return added;
   if (!names_workflow(name)) {
     if (!words.run_id.empty())
-      return fail(Errc::usage, "--run-id goes with a workflow file; `" + printable(name, 80) +
-                                   "` is taken for a run");
+      return fail(Errc::usage, "--run-id needs a workflow file; `" + printable(name, 80) +
+                                   "` is the name of a run");
     for (const FlowId& flow : seen.flows())
       if (flow.dialect == kWorkflowDialect && (flow.name == name || text(flow) == name)) {
         request.flow = flow;
         return {};
       }
-    return fail(Errc::usage, "there is no run " + printable(name, 80) +
-                                 "; `baton status` lists them, and a workflow file begins one");
+    return fail(Errc::usage,
+                "there is no run " + printable(name, 80) +
+                    "; `baton status` lists the runs, and a workflow file starts a new one");
   }
   auto file = read_workflow(name, context, seen.catalog());
   if (!file)
@@ -300,12 +302,12 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
   request.arguments.set("workflow", file->document->text());
   request.arguments.set("workflow_path", file->path);
   request.arguments.set("prompts", *prompts);
-  // A request is one file of a bounded size.
+  // A request is one file of limited size.
   constexpr std::size_t kMost = 900'000;
   if (const std::size_t size = request.arguments.dump().size(); size > kMost)
     return fail(Errc::usage, "workflow and prompts together have " + std::to_string(size) +
-                                 " bytes, and " + std::to_string(kMost) +
-                                 " can be handed over; let prompts name files to be read");
+                                 " bytes, but at most " + std::to_string(kMost) +
+                                 " are possible; let the prompts name files that the agents read");
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace baton {
 /// The dialect of a workflow.
 inline constexpr std::string_view kWorkflowDialect = "agent_run";
 
-/// What `baton start` was told about a workflow run, as words of the command line.
+/// The options of `baton start` for a workflow run.
 struct WorkflowWords {
   std::string repo;
   std::string run_id;
@@ -32,17 +32,17 @@ struct WorkflowWords {
   }
 };
 
-/// Whether the name is that of a workflow file rather than of a flow.
+/// Whether the name is a workflow file, not a flow.
 bool names_workflow(const std::string& name);
 
-/// The root a command is meant for that names a repository and no root: the nearest folder with a
-/// baton.yaml from the repository upwards, else the repository.
+/// The root for a repository when no root is given: the nearest folder upwards with a baton.yaml,
+/// else the repository.
 std::string root_of_repository(const std::string& repository);
 
-/// Adds to a request what a workflow run needs to begin or to go on: flow, workflow, prompts,
-/// counts. `name` is a workflow file, or a run that is known. With `start_at_step` and no run id it
-/// is the newest run of a workflow of that name. Errc::usage; schema when the workflow is not
-/// valid, and every fault has been told; not_found, io.
+/// Adds to the request what a workflow run needs: flow, workflow, prompts, counts. `name` is a
+/// workflow file or a known run. With `start_at_step` and no run id, the newest run of the workflow
+/// of that name continues. Errc::usage, not_found, io; schema when the workflow is not valid, after
+/// all faults were printed.
 Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
                           const Context& context, const Rehearsal& seen, Request& request);
 

@@ -21,23 +21,23 @@ namespace {
 namespace fs = std::filesystem;
 using Steady = std::chrono::steady_clock;
 
-/// After this much time of others writing in between, something is wrong.
+/// If other processes keep writing for this long, give up.
 constexpr std::chrono::seconds kFilePatience{60};
-/// Who keeps the lock on the file longer than this and does not exchange it may wait for us.
+/// Wait at most this long for a process that locks the file without replacing it.
 constexpr std::chrono::seconds kFileLockPatience{10};
 constexpr Millis kLongestNap{16};
 Millis longer(Millis nap) {
   return nap >= kLongestNap ? Millis{1} : nap * 2;
 }
-/// Who has the replaced file open gets so long to write what he was about to.
+/// A process that has the old version open gets this long to write.
 constexpr Millis kWriterPatience{1000};
 constexpr Millis kWriterNap{5};
-/// From this age on a former version is settled as soon as nobody holds it; and when he has had his
-/// time, where nobody can say who holds it.
-constexpr Millis kOldEnough = DisplacedFiles::kBlindLook - kWriterPatience;
+/// From this age on, an old version is removed as soon as no process has it open. If the kernel
+/// cannot say that, it is removed after the writer's time is over.
+constexpr Millis kOldEnough = DisplacedFiles::kUnknownLook - kWriterPatience;
 
-/// The root of the agent this is called by, when the file lies in it; else the nearest folder
-/// upwards from the file that has a configuration. Agents may work elsewhere.
+/// The root of the calling agent, if the file is in it; else the nearest folder upwards with a
+/// configuration. Agents may work elsewhere.
 std::string root_of(const std::string& folder) {
   std::error_code error;
   if (std::string own = variable("BATON_ROOT");
@@ -51,8 +51,8 @@ std::string root_of(const std::string& folder) {
   }
 }
 
-/// Like the daemon, which does not read through a link: neither one as the file, nor one to a
-/// folder below a root. Errc::not_regular.
+/// Errc::not_regular if the file, or a folder below a root, is a link: the daemon does not read
+/// through links either.
 Result<void> check_links(const std::string& file, const Places& places) {
   std::string named;
   if (!places.root.empty())
@@ -68,8 +68,8 @@ Result<void> check_links(const std::string& file, const Places& places) {
     link = file;
   if (link.empty())
     return {};
-  return fail(Errc::not_regular, "is a symbolic link, which is not followed; name what it means",
-              link);
+  return fail(Errc::not_regular,
+              "is a symbolic link, and baton does not follow links; name its target", link);
 }
 
 }  // namespace
@@ -97,15 +97,16 @@ Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places
     file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
     const auto dialects = known_dialects(context->config());
     if (!dialects)
-      return fail(dialects.error().code,
-                  dialects.error().message + "; the file is not known, and nothing was changed",
-                  context->configuration());
+      return fail(
+          dialects.error().code,
+          dialects.error().message + "; baton cannot tell what the file is, so nothing was changed",
+          context->configuration());
     file.catalog_ = Catalog::of(*dialects);
     for (const std::string& each : context->roots())
       if (auto path = below(each, *real))
         file.path_ = *std::move(path);
   } else {
-    context.error().message += "; the file is not known, and nothing was changed";
+    context.error().message += "; baton cannot tell what the file is, so nothing was changed";
     return pass_on(context);
   }
   const auto match =
@@ -114,8 +115,7 @@ Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places
       match ? file.schemas_->of(*match->kind) : Result<std::shared_ptr<const Schema>>();
   if (!schema)
     return fail(Errc::schema,
-                "what the file has to be is not known, as its schema cannot be used; nothing was "
-                "changed: " +
+                "the schema of the file cannot be used, so nothing was changed: " +
                     describe(schema.error()),
                 named);
   return file;
@@ -151,8 +151,7 @@ namespace {
 
 enum class Attempt { done, again, unfit };
 
-/// Reads, changes, checks and replaces once. `look`: all but that, and `again` where it would be
-/// done.
+/// Reads, changes, checks and replaces once. `look`: stops before replacing and returns `again`.
 Result<Attempt> attempt(StateFileEdit& file,
                         const std::function<Result<std::string>(const std::string&)>& change,
                         bool look = false) {
@@ -167,11 +166,11 @@ Result<Attempt> attempt(StateFileEdit& file,
     return Attempt::done;
   const Findings findings = file.check(*after);
   if (has_error(findings)) {
-    // Whoever only adds something is not to blame for what stands there.
+    // If the file had errors before, report those instead of blaming the change.
     const Findings standing = file.check(before->bytes);
     const bool broken = has_error(standing);
-    std::string text = broken ? "the file as it stands is rejected, whatever is added; nothing was "
-                                "changed. Put that right first, with `baton set` or an editor:\n"
+    std::string text = broken ? "the file has errors already, so nothing was changed. Fix them "
+                                "first, with `baton set` or an editor:\n"
                               : "the change would break the file; nothing was changed\n";
     for (const Finding& finding : broken ? standing : findings)
       text += finding_text(file.shown(), finding);
@@ -191,8 +190,8 @@ Result<Attempt> attempt(StateFileEdit& file,
 
 using TextChange = std::function<Result<std::string>(const std::string& now)>;
 
-/// Makes the change to a version that somebody wrote into the replaced file, as if he had been
-/// faster. False: it cannot be made, or a third one has written since.
+/// Applies the change to a version that another process wrote into the replaced file, as if it had
+/// been first. False: impossible, or the file has changed again.
 bool merge_late(StateFileEdit& file, const LateWrite& late, const TextChange& change) {
   const auto text = change(late.bytes);
   const auto now = file.read();
@@ -204,8 +203,8 @@ bool merge_late(StateFileEdit& file, const LateWrite& late, const TextChange& ch
   return true;
 }
 
-/// What is written into the replaced file would be lost. What cannot be settled here lies beside
-/// the file until a daemon takes it up.
+/// Rescues what was written into the replaced file. What cannot be settled here stays beside the
+/// file until a daemon takes it.
 void settle_late(StateFileEdit& file, const TextChange& change) {
   const auto start = std::chrono::steady_clock::now();
   while (file.keeps_old()) {
@@ -214,19 +213,19 @@ void settle_late(StateFileEdit& file, const TextChange& change) {
     const auto found = file.late_writes(waited);
     for (const LateWrite& late : found)
       if (!merge_late(file, late, change)) {
-        complain(
-            "warning: " + printable(file.shown()) +
-            ": somebody has written into its former version at the same time; that lies "
-            "beside it until `baton run` merges it, or keeps it in the journal and tells of it");
+        complain("warning: " + printable(file.shown()) +
+                 ": another process wrote into the old version at the same time. The old version "
+                 "lies beside the file until `baton run` merges it, or keeps it in the journal and "
+                 "reports it");
         return;
       }
     if (!file.keeps_old())
       return;
-    // What was merged just now has replaced a version, too.
+    // The merge replaced a version, too.
     if (waited >= kWriterPatience && found.empty()) {
       complain("warning: " + printable(file.shown()) +
-               ": somebody keeps its former version open for writing; what he writes there, "
-               "`baton run` merges, or keeps in the journal and tells of it");
+               ": another process keeps the old version open for writing. `baton run` merges what "
+               "it writes, or keeps it in the journal and reports it");
       return;
     }
     std::this_thread::sleep_for(kWriterNap);
@@ -234,7 +233,7 @@ void settle_late(StateFileEdit& file, const TextChange& change) {
 }
 
 ExitCode refuse(Error error, const std::string& shown) {
-  // As it was named, not as it is called in its folder.
+  // Show the path as the user gave it.
   if (shown.ends_with("/" + error.where))
     error.where = shown;
   const bool failed = error.code == Errc::parse || error.code == Errc::changed;
@@ -242,8 +241,8 @@ ExitCode refuse(Error error, const std::string& shown) {
   return failed ? ExitCode::failed : exit_code_of(error.code);
 }
 
-/// Until the file is locked for us, or cannot be. Many who exchange it one after the other are
-/// waited for; false: one keeps it locked, and as it is.
+/// Waits until we hold the lock, or cannot get it. Processes that replace the file one after the
+/// other are waited for. False: one process keeps the lock without replacing the file.
 bool wait_for_turn(StateFileEdit& file, Steady::time_point until) {
   std::optional<Digest> seen;
   auto patience = until;
@@ -260,8 +259,8 @@ bool wait_for_turn(StateFileEdit& file, Steady::time_point until) {
   return true;
 }
 
-/// What a try says of all further ones; none: there is to be another. `free`: the lock was ours, so
-/// it is somebody without it who was faster.
+/// The exit code if no further try is needed. `free`: we had the lock, so a process without the
+/// lock was faster.
 std::optional<ExitCode> settled(const Result<Attempt>& tried, bool free, bool over,
                                 const std::string& shown) {
   if (tried && *tried != Attempt::again)
@@ -271,12 +270,12 @@ std::optional<ExitCode> settled(const Result<Attempt>& tried, bool free, bool ov
     return refuse(tried.error(), shown);
   if (locked && !free) {
     complain(printable(shown) + ": " + tried.error().message +
-             "; nothing was changed: that process must let go of it first");
+             "; nothing was changed. Repeat the command when that process has released the file");
     return ExitCode::unreachable;
   }
   if (!over)
     return std::nullopt;
-  complain(printable(shown) + ": others write it all the time; nothing was changed");
+  complain(printable(shown) + ": other processes change it all the time; nothing was changed");
   return ExitCode::unreachable;
 }
 
@@ -285,7 +284,7 @@ ExitCode keep_trying(StateFileEdit& file, const TextChange& change) {
   bool looked = false;
   for (Millis nap{1};; nap = longer(nap)) {
     bool free = file.lock();
-    // What is refused, or is there already, need not wait for anybody.
+    // A change that is refused, or is already there, needs no lock.
     const bool look = !free && !std::exchange(looked, true);
     if (!free && !look)
       free = wait_for_turn(file, until);

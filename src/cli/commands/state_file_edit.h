@@ -1,5 +1,8 @@
 #pragma once
 
+// Changes one state file for `baton set` and `baton send`: locked, checked against its schema,
+// replaced in one step, and repeated when another process was faster.
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,25 +17,24 @@
 
 namespace baton {
 
-/// One file that agents write, and what is known about it.
+/// One state file and what the configuration says about it.
 class StateFileEdit {
  public:
-  /// What the configuration says about the file counts: the one a living daemon goes by, else the
-  /// one that is found. Having none does not stop an agent from writing its state. Errc::config:
-  /// there is one that cannot be used; not_regular: a link leads to the file; not_found, denied,
-  /// io.
+  /// Uses the configuration of a living daemon, else the one found. Works without a configuration,
+  /// so that agents can always write their state. Errc::config: the configuration cannot be used.
+  /// Errc::not_regular: a link leads to the file. Errc::not_found, denied, io.
   static Result<StateFileEdit> open(const std::string& named, const Places& given);
 
-  /// Locks the file for what follows, as far as it is there and can be locked. False: somebody else
-  /// has it, or is replacing it.
+  /// Locks the file if it exists and can be locked. False: another process has it or is replacing
+  /// it.
   bool lock() { return disk_->hold({name_}); }
   void unlock() { disk_->hold({}); }
   Result<FileBytes> read();
   Result<void> replace(const Digest& assumes, std::string_view text);
   /// Whether the file is as `replace` left it.
   bool is_ours(const FileBytes& now) const { return now.digest == written_; }
-  /// As of Disk, but nobody waits who need not: a version that nobody holds is settled at once, one
-  /// of which that cannot be told when its writer has had his time.
+  /// As in Disk, but without needless waiting: an old version that nobody has open is removed at
+  /// once.
   bool keeps_old() { return disk_->keeps_old(Time{}); }
   std::vector<LateWrite> late_writes(Millis waited);
   void late_noted(const LateWrite& write) { disk_->late_noted(write); }
@@ -52,9 +54,9 @@ class StateFileEdit {
   Catalog catalog_;
 };
 
-/// Waits its turn, reads the file, asks for its new text, checks that, and replaces the file; when
-/// somebody who takes no turns was faster, all of it again. An error of `change` ends it: parse and
-/// changed mean that the file is not as asked for (exit 1). What went wrong is told.
+/// Waits for the lock, reads the file, asks `change` for the new text, checks and replaces it.
+/// Repeats all this when a process without the lock was faster. An error of `change` ends it; parse
+/// and changed mean that the file is not as expected (exit 1). Prints what went wrong.
 ExitCode rewrite(StateFileEdit& file,
                  const std::function<Result<std::string>(const std::string& now)>& change);
 

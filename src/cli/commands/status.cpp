@@ -68,7 +68,7 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
   return table.text();
 }
 
-/// Who serves the root, or what is missing for it.
+/// Who serves the root, or what is missing.
 std::string hint(const Context& context, const std::optional<DaemonStatus>& daemon,
                  const std::vector<Request>& recorded) {
   std::string text;
@@ -76,10 +76,10 @@ std::string hint(const Context& context, const std::optional<DaemonStatus>& daem
   if (daemon)
     text += "served by process " + std::to_string(daemon->pid) + " since " +
             printable(daemon->since) +
-            // A daemon without a descriptor to spare, say, could not leave its word.
+            // A daemon without free descriptors, for example, cannot write its status.
             (daemon->watching.empty() ? "" : " (" + printable(daemon->watching) + ")") +
-            (daemon->disk_full ? "; its disk is full: nothing is started"
-             : drains          ? "; it drains: nothing is started, and it ends with the last agent"
+            (daemon->disk_full ? "; its disk is full, so it starts nothing"
+             : drains          ? "; it drains: it starts nothing, and ends with the last agent"
                                : "") +
             "\n";
   if (const auto difference = context.difference(); !difference.why.empty())
@@ -93,7 +93,7 @@ std::string hint(const Context& context, const std::optional<DaemonStatus>& daem
   return text;
 }
 
-/// What is shown of one root.
+/// What is shown for one root.
 struct Section {
   std::string root;
   std::vector<FlowStatus> flows;
@@ -104,8 +104,8 @@ struct Section {
   std::string configured_patterns;
 };
 
-/// What --watch has shown last: what stands under the tables, and by root and flow the lines of
-/// JSON; of the root itself there is one without a flow, where something is wrong with it.
+/// What --watch has shown last: the text under the tables, and the JSON lines by root and flow. A
+/// line without flow reports a problem of the root itself.
 struct Shown {
   std::string hints;
   std::map<std::pair<std::string, FlowId>, std::string> lines;
@@ -136,7 +136,7 @@ bool names_alike(const Shown& now, const Shown& before) {
                     [](const auto& one, const auto& other) { return one.first == other.first; });
 }
 
-/// The lines of JSON that are not what they were.
+/// Prints the JSON lines that have changed.
 void show_lines(const Shown& now, const Shown& before) {
   for (const auto& [whose, line] : now.lines) {
     const auto last = before.lines.find(whose);
@@ -205,7 +205,7 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Shown& s
   if (!sections)
     return complain(sections.error());
   Shown lines = lines_of(*sections);
-  // On a terminal how long ago something was goes on by itself.
+  // On a terminal, the "ago" times change without any event.
   const bool clear = arguments.watch && on_terminal();
   if (arguments.names) {
     if (!names_alike(lines, shown))
@@ -227,14 +227,15 @@ ExitCode status_command(Words words) {
   StatusArguments arguments;
   Options options(
       "status",
-      "Shows the flows of all roots: what their files declare, what their processes do\n"
-      "(running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
-      "activity, and why. Works without a daemon.",
+      "Shows the flows of all roots: the status in their files, the state of their\n"
+      "processes (running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
+      "activity, and the reason. Works without a daemon.",
       "  0  shown\n  2  wrong usage or configuration; no such flow\n"
       "  3  the root or its state cannot be read");
-  options.word("FLOW", arguments.flow, "Only this one: dialect/name, or a unique name", false);
+  options.word("FLOW", arguments.flow,
+               "Only this flow: dialect/name, or the name alone if it is unique", false);
   options.flag("--json", arguments.json, "One JSON object per flow and line");
-  options.flag("-w,--watch", arguments.watch, "Show it again when it changes, until Ctrl-C");
+  options.flag("-w,--watch", arguments.watch, "Show it again after each change, until Ctrl-C");
   options.flag("--names", arguments.names, "Only the names, one per line");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
@@ -245,7 +246,7 @@ ExitCode status_command(Words words) {
   }
   Shown shown;
   for (;;) {
-    // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.
+    // Open it each time: the configuration may have changed and been reloaded.
     const auto context = Context::open_anyway(arguments.places);
     if (!context)
       return complain(context.error());

@@ -75,8 +75,8 @@ const FormatRow* format_row(const std::string& name) {
   return nullptr;
 }
 
-/// Services show a finding beside the line of a file of the repository, whose top is where they
-/// call us; they know no absolute paths.
+/// Services show a finding at the line of a file in the repository, and need paths relative to its
+/// top, from which they call us.
 Report seen_from_here(Report report) {
   std::error_code error;
   const std::string here = fs::current_path(error).string();
@@ -93,28 +93,29 @@ Options& describe(Options& options, ValidateArguments& arguments) {
   options.words("PATH", request.paths, "Files or folders; - is standard input");
   options.places(arguments.places);
   options.value("--as", request.as, "KIND",
-                "What the files are: DIALECT/KIND, or the name of a rule");
+                "The kind of the files: DIALECT/KIND, or the name of a rule");
   options.value("--schema", request.schema, "FILE",
                 "Check against this schema only: a file, or a name of `baton schema --list`");
-  options.values("--map", arguments.maps, "URI-PREFIX=DIR",
-                 "Where the schemas lie whose URI begins so; none is ever fetched");
+  options.values(
+      "--map", arguments.maps, "URI-PREFIX=DIR",
+      "The folder of the schemas whose URI begins like this; baton never downloads a schema");
   options.flag("--staged", request.staged,
-               "Check what the next git commit adds or changes, as it stands in the index; with "
-               "PATH only what lies there");
+               "Check the files in the git index that the next commit adds or changes; with PATH, "
+               "only those at or below PATH");
   options.value("--format", arguments.format, "FORMAT",
                 "text, json, sarif (2.1.0), github (annotations) or junit");
   options.flag("--json", arguments.json, "Same as --format json");
   options.flag("--require-schema", request.rules.require_schema,
-               "A named file for which there is no schema is an error");
+               "Report a named file without a schema as an error");
   options.flag("--strict", request.rules.strict,
-               "What can be doubted about a schema is an error, not a warning");
+               "Report doubts about a schema as errors, not as warnings");
   options.flag("--warnings-as-errors", request.rules.warnings_as_errors, "Exit 1 on warnings too");
   options.value("--max-size", arguments.max_size, "SIZE",
-                "Larger files are errors (16MiB); bytes, or with a unit");
+                "Maximum file size in bytes, or with a unit (16MiB); larger files are errors");
   return options;
 }
 
-/// What the words mean beyond their being well-formed. False: it was said what is wrong.
+/// Checks the values of the options. Returns false after reporting a fault.
 bool settle(ValidateArguments& arguments) {
   ValidationRequest& request = arguments.request;
   request.rules.load.doubt_numbers = request.rules.strict;
@@ -125,7 +126,7 @@ bool settle(ValidateArguments& arguments) {
   const bool chosen = !request.as.empty() || !request.schema.empty();
   if (chosen && request.paths.empty() && !request.staged) {
     complain(std::string(request.as.empty() ? "--schema" : "--as") +
-             " takes the files to check: name some, or folders, or - for the standard input");
+             " needs files to check: name files or folders, or - for standard input");
     return false;
   }
   if (!arguments.max_size.empty()) {
@@ -133,12 +134,12 @@ bool settle(ValidateArguments& arguments) {
     if (!size)
       size = parse_size(arguments.max_size + "B");
     if (!size || *size == 0) {
-      complain("--max-size is a size such as 512KiB, 16MiB or a number of bytes, not " +
+      complain("--max-size takes a size such as 512KiB, 16MiB or a number of bytes, not " +
                printable(arguments.max_size, 40));
       return false;
     }
     LoadLimits& load = request.rules.load;
-    // Who reads more has the memory for it, and the time: the steps go with the memory.
+    // A larger size means more memory and time: scale the other limits.
     const std::size_t times = 1 + *size / load.max_bytes;
     if (*size > load.max_bytes) {
       load.max_memory_bytes *= times;
@@ -159,8 +160,8 @@ bool settle(ValidateArguments& arguments) {
   return true;
 }
 
-/// A commit is one of the whole repository. Where no configuration says what the root is, that is
-/// its top, as in a hook, and not the folder below it the call came from.
+/// A commit covers the whole repository. If no configuration names the root, it is the top of the
+/// repository, as in a hook, and not the current folder.
 Result<Context> open_context(const ValidateArguments& arguments) {
   auto context = Context::open(arguments.places);
   std::error_code error;
@@ -168,7 +169,7 @@ Result<Context> open_context(const ValidateArguments& arguments) {
       !context->config().roots.empty() || fs::exists(context->root() + "/baton.yaml", error))
     return context;
   const auto repository = GitRepository::here();
-  // That there is none is told by who asks for its index.
+  // If there is no repository, the code that reads the index reports it.
   if (!repository || repository->top() == context->root())
     return context;
   Places places = arguments.places;
@@ -180,14 +181,13 @@ Result<Context> open_context(const ValidateArguments& arguments) {
 
 ExitCode validate_command(Words words) {
   ValidateArguments arguments;
-  Options options(
-      "validate",
-      "Checks files: JSON, schema, and the rules no schema can state.\n"
-      "Without PATH everything below the root is checked, as the daemon does.",
-      "  0  no error (warnings alone are fine)\n"
-      "  1  an error, or a warning with --warnings-as-errors\n"
-      "  2  wrong usage, configuration or schema\n"
-      "  3  the root, a named file, the index, a folder or a file in one could not be read");
+  Options options("validate",
+                  "Checks files: JSON syntax, schema, and rules that a schema cannot express.\n"
+                  "Without PATH, it checks everything below the root, as the daemon does.",
+                  "  0  no error (warnings alone are fine)\n"
+                  "  1  an error, or a warning with --warnings-as-errors\n"
+                  "  2  wrong usage, configuration or schema\n"
+                  "  3  the root, the git index, a folder or a file could not be read");
   if (const auto over = describe(options, arguments).parse(words))
     return *over;
   if (arguments.json && !arguments.format.empty() && arguments.format != "json") {
@@ -212,7 +212,9 @@ ExitCode validate_command(Words words) {
                                         : inspection->report()));
   if (inspection->report().checked == 0 && inspection->report().skipped > 0 &&
       !arguments.request.paths.empty() && inspection->code() == ExitCode::fine)
-    complain("nothing was checked: no file named is one by its place; --as says what it is");
+    complain(
+        "nothing was checked: no path fits the configured files; use --as to say what kind they "
+        "are");
   return finish(inspection->code());
 }
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned kMaxDepth = 32;
 
-/// Everything up to one byte above the limit, which is then found to be too much.
+/// Reads one byte more than the limit, so that a text that is too large is noticed.
 Result<std::string> standard_input(std::size_t max_bytes) {
   constexpr std::size_t kPiece = 65536;
   std::string text;
@@ -39,16 +39,16 @@ Result<std::string> standard_input(std::size_t max_bytes) {
   return text;
 }
 
-/// As it is named from the current folder, where that is shorter than the whole path.
+/// The path relative to the current folder, if that is shorter.
 std::string seen_from_here(const std::string& absolute) {
   std::error_code error;
   const std::string near = fs::path(absolute).lexically_relative(fs::current_path(error)).string();
   return error || near.empty() || near.size() >= absolute.size() ? absolute : near;
 }
 
-/// The folder that references of a schema do not leave: the current one, or that of the
-/// configuration, when the schema lies below it; else its own. Its path from there is how it is
-/// called in messages.
+/// The folder that references of a schema may not leave: the current folder or that of the
+/// configuration, if the schema is below it; else its own folder. Messages name the schema by its
+/// path from there.
 std::string home_of(const std::string& schema, const std::string& configured) {
   std::error_code error;
   for (const std::string& folder : {fs::current_path(error).string(), configured})
@@ -57,18 +57,17 @@ std::string home_of(const std::string& schema, const std::string& configured) {
   return fs::path(schema).parent_path().string();
 }
 
-/// A name that is the base of references, without what would mean something else there. What has a
-/// place in no URI stays as it is, for people read these names.
+/// A file name as a base for references, with special characters escaped; other characters stay
+/// readable.
 std::string as_base(const std::string& name) {
-  // A colon in the first name would end a scheme.
+  // A colon in the first name would look like the end of a scheme.
   std::string out = name.find(':') < name.find('/') ? "./" : "";
   for (const char c : name)
     out += c == '%' || c == '#' || c == '?' ? percent_encoded({&c, 1}) : std::string(1, c);
   return out;
 }
 
-/// For a schema that is a file: files beside it come before schemas of this binary, which have such
-/// names, too.
+/// For a schema in a file: files beside it come before built-in schemas, which have similar names.
 SchemaFetch files_below(const std::string& folder) {
   return [folder, others = schemas_below(folder)](std::string_view uri) -> Result<std::string> {
     if (uri.find(':') == std::string_view::npos)
@@ -78,7 +77,7 @@ SchemaFetch files_below(const std::string& folder) {
   };
 }
 
-/// A file of no kind, which may be a fault only if somebody named it.
+/// A file of no known kind; it is a fault only if the user named it.
 void leave_out(const std::string& shown, bool is_named, Inspection& inspection) {
   if (is_named)
     inspection.skip(shown);
@@ -116,7 +115,7 @@ Result<Inspection> Validation::all() {
   return inspection;
 }
 
-/// Of a tree, the rules across documents are asked too; not of single files, or of one kind.
+/// Rules across documents are checked for whole trees, not for single files or one kind.
 bool Validation::across_documents() const {
   std::error_code error;
   return !choice_ && !request_.staged &&
@@ -125,7 +124,7 @@ bool Validation::across_documents() const {
                       [&](const std::string& path) { return fs::is_directory(path, error); }));
 }
 
-/// Looks at --as and --schema, and finds where schemas come from.
+/// Evaluates --as and --schema, and decides where schemas come from.
 Result<std::shared_ptr<Schemas>> Validation::prepare() {
   schema_folder_ = context_.folder();
   if (!request_.as.empty()) {
@@ -139,7 +138,7 @@ Result<std::shared_ptr<Schemas>> Validation::prepare() {
   std::error_code error;
   std::string name = request_.schema;
   SchemaFetch fetch = schemas_below(schema_folder_);
-  // A file comes first; else it is the name of one of our own.
+  // A file comes first, then the name of a built-in schema.
   if (fs::exists(fs::path(name), error)) {
     auto real = real_path(name);
     if (!real)
@@ -173,7 +172,7 @@ std::optional<Catalog::Match> Validation::match(const std::string& shown,
   return relative.empty() ? std::nullopt : catalog_.match(relative);
 }
 
-/// Of the files of a folder: with a kind that was named, those that are JSON by their name.
+/// Which files of a folder to check: with --as, those that are JSON by name.
 bool Validation::wanted(const std::string& name) const {
   return !choice_ || format_of_name(name) != Format::json || name.ends_with(".json");
 }
@@ -199,7 +198,7 @@ void Validation::named(const std::string& path, Inspection& inspection) {
     return;
   }
   std::string relative;
-  // A schema alone does not ask where the file lies.
+  // With only a schema, the path does not matter.
   if (request_.schema.empty())
     if (const auto real = real_path(path))
       relative = below(context_.root(), *real).value_or("");
@@ -214,7 +213,7 @@ void Validation::named(const std::string& path, Inspection& inspection) {
                               *found);
 }
 
-/// A path that the daemon would look at, read its way: over no link below the root.
+/// A path that the daemon would read, opened like the daemon does: without links below the root.
 bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   const std::string& root = context_.root();
   const LinkPath way = resolve_outside(path, [&](const std::string& folder) {
@@ -231,9 +230,10 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   }
   std::error_code error;
   if (way.link == way.path)
-    inspection.unreadable(
-        path,
-        {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
+    inspection.unreadable(path,
+                          {Errc::not_regular,
+                           "is a symbolic link, and baton does not follow links; name its target",
+                           {}});
   else if (fs::exists(fs::symlink_status(way.path, error)))
     read(**disk, *relative, {path, *relative, ""}, *found, Named::yes, inspection);
   else
@@ -241,8 +241,8 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   return true;
 }
 
-/// Everything below a folder that belongs to a kind, by its path below the root or below the
-/// folder itself, which may be a root of its own.
+/// All files below a folder that belong to a kind, by their path below the root or below the folder
+/// itself, which may be a root.
 void Validation::folder(const std::string& path, Inspection& inspection) {
   auto real = real_path(path);
   auto root = real ? RootFolder::open(*real) : Result<std::shared_ptr<RootFolder>>(pass_on(real));
@@ -306,8 +306,8 @@ Result<void> Validation::tree(Inspection& inspection) {
   return {};
 }
 
-/// The files and folders that were named, absolute. Only the last part may be a link: git has it as
-/// one.
+/// The named files and folders as absolute paths. Only the last part may be a link: git stores it
+/// as a link.
 std::set<std::string> Validation::named_paths() const {
   std::set<std::string> names;
   for (const std::string& path : request_.paths) {
@@ -319,7 +319,7 @@ std::set<std::string> Validation::named_paths() const {
   return names;
 }
 
-/// A file nobody will look at, though it lies where state files lie.
+/// Warns of a file that no kind matches although it is among state files.
 void Validation::doubt_name(const std::string& shown, const std::string& path,
                             Inspection& inspection) const {
   if (choice_ || !catalog_.nearly(path))
@@ -331,8 +331,8 @@ void Validation::doubt_name(const std::string& shown, const std::string& path,
   inspection.doubt(shown, std::move(finding));
 }
 
-/// What was named and is nowhere in the index was not checked, which has to be said. A folder may
-/// well be empty.
+/// Named files that are not in the index were not checked, which must be reported. A folder may be
+/// empty.
 Result<void> Validation::unknown(const GitRepository& repository, Inspection& inspection) const {
   auto paths = repository.unknown(request_.paths);
   if (!paths)
@@ -341,15 +341,15 @@ Result<void> Validation::unknown(const GitRepository& repository, Inspection& in
     std::error_code error;
     const fs::file_status status = fs::symlink_status(path, error);
     if (!fs::exists(status))
-      inspection.unreadable(path, {Errc::not_found, "is no file, and not in the index", {}});
+      inspection.unreadable(path, {Errc::not_found, "does not exist, and is not in the index", {}});
     else if (!fs::is_directory(status))
       inspection.unreadable(path, {Errc::not_found, "is not in the index; `git add` it first", {}});
   }
   return {};
 }
 
-/// What the next commit would hold, not what lies in the work tree. Only what it changes is looked
-/// at, so the rules across documents stay out.
+/// Checks what the next commit would contain, not the work tree. Only changed files are read, so
+/// rules across documents are left out.
 Result<void> Validation::index(Inspection& inspection) {
   auto repository = GitRepository::here();
   if (!repository)
@@ -380,16 +380,15 @@ Result<void> Validation::index(Inspection& inspection) {
       continue;
     }
     if (!file.merged) {
-      inspection.unreadable(name.shown, {Errc::io,
-                                         "has a conflict, so the index holds no single version of "
-                                         "it; resolve it and `git add` the file",
-                                         {}});
+      inspection.unreadable(
+          name.shown, {Errc::io, "has a merge conflict; resolve it and `git add` the file", {}});
       continue;
     }
     if (!file.regular) {
-      inspection.unreadable(
-          name.shown,
-          {Errc::not_regular, "is a symbolic link, which is not followed; name what it means", {}});
+      inspection.unreadable(name.shown,
+                            {Errc::not_regular,
+                             "is a symbolic link, and baton does not follow links; name its target",
+                             {}});
       continue;
     }
     if (name.path.empty())
@@ -418,7 +417,7 @@ void Validation::read(Disk& disk, const std::string& name, const FileName& as,
     unfit(as.shown, file.error(), named, inspection);
 }
 
-/// The daemon's way, too: over no link, and nothing outside the root.
+/// Opened like the daemon does: without links, and nothing outside the root.
 Result<std::string> Validation::related(const std::string& root, const std::string& path) const {
   const auto disk = real_disk(root);
   if (!disk)
@@ -429,8 +428,8 @@ Result<std::string> Validation::related(const std::string& root, const std::stri
   return std::move(file->bytes);
 }
 
-/// A file that is too large is a wrong file; so is what nobody named and is no regular file (a
-/// link, a FIFO, a folder in its place). Any other that cannot be had is an unreadable one.
+/// A file that is too large is invalid; so is an unnamed file that is not regular (a link, a FIFO,
+/// a folder). Any other failure is reported as unreadable.
 void Validation::unfit(const std::string& path, const Error& error, Named named,
                        Inspection& inspection) const {
   Finding finding;

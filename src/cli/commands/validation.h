@@ -1,5 +1,7 @@
 #pragma once
 
+// Finds the files of one `baton validate` call and checks them.
+
 #include <memory>
 #include <optional>
 #include <set>
@@ -18,7 +20,7 @@
 
 namespace baton {
 
-/// What is to be validated, and as what.
+/// What to validate, and how.
 struct ValidationRequest {
   std::vector<std::string> paths;  ///< files and folders, `-` for stdin; empty: the root
   bool staged = false;             ///< the index of git instead, as far as `paths` name it
@@ -28,20 +30,18 @@ struct ValidationRequest {
   Inspection::Rules rules;
 };
 
-/// Finds the files of one call of `validate` and has them judged.
 class Validation {
  public:
   /// Both must outlive this.
   Validation(const ValidationRequest& request, const Context& context)
       : request_(request), context_(context) {}
 
-  /// Errc::usage, config, schema: nothing can be judged. A file that cannot be read is part of the
-  /// inspection, and the others are judged all the same.
+  /// Errc::usage, config, schema: nothing can be checked. An unreadable file becomes part of the
+  /// inspection, and the others are still checked.
   Result<Inspection> all();
 
  private:
-  /// Whether somebody asked for this very file: then that it cannot be read is an answer of its
-  /// own.
+  /// Whether the user named this very file: then being unreadable is an error of its own.
   enum class Named { no, yes };
 
   Result<std::shared_ptr<Schemas>> prepare();

@@ -18,16 +18,17 @@ namespace {
 
 constexpr std::chrono::milliseconds kWaitEvery{250};
 
-/// What is waited for.
+/// What to wait for.
 struct Goal {
   std::string flow;
-  std::string until;                    ///< "": the flow's end
-  Process notified = Process::running;  ///< what was said last of one that waits for a person
+  std::string until;  ///< "": the flow's end
+  /// the state in which a wait for a person was last reported
+  Process notified = Process::running;
 };
 
-/// A word for processes (idle, failed ...), the flow's declared word, or the stage in which all its
-/// subjects are.
-bool there(const FlowStatus& status, const FlowRecord& record, const std::string& until) {
+/// Whether the flow has the status: the state of its processes, its declared status, or the stage
+/// of all its subjects.
+bool has_status(const FlowStatus& status, const FlowRecord& record, const std::string& until) {
   if (until.empty())
     return status.process == Process::idle;
   if (until == word(status.process) || until == status.declared)
@@ -43,7 +44,7 @@ bool there(const FlowStatus& status, const FlowRecord& record, const std::string
   return any;
 }
 
-bool over(Process process) {
+bool has_ended(Process process) {
   switch (process) {
     case Process::failed:
     case Process::stopped:
@@ -59,7 +60,7 @@ bool over(Process process) {
   return false;
 }
 
-/// Whoever waits for the end should know for what it waits.
+/// Tells the user that the flow waits for a person.
 void tell_person(Goal& goal, Process process, const std::string& what) {
   const bool persons = process == Process::held || process == Process::paused;
   if (goal.until.empty() && persons && std::exchange(goal.notified, process) != process)
@@ -68,7 +69,7 @@ void tell_person(Goal& goal, Process process, const std::string& what) {
     goal.notified = process;
 }
 
-/// One look; nothing: go on waiting.
+/// One look; nothing: wait longer.
 std::optional<ExitCode> look(Goal& goal, const Context& context) {
   const auto roots = rehearse(context);
   if (!roots)
@@ -80,12 +81,12 @@ std::optional<ExitCode> look(Goal& goal, const Context& context) {
   const auto& rehearsal = (*roots)[place->root].rehearsal;
   const FlowRecord& record = rehearsal->records().at(flow);
   const FlowStatus status = status_of(record, rehearsal->plan(), rehearsal->root_control());
-  if (there(status, record, goal.until))
+  if (has_status(status, record, goal.until))
     return ExitCode::fine;
   const std::string now =
       printable(text(flow), 200) + " is " + std::string(word(status.process)) +
       (status.declared.empty() ? "" : " (" + printable(status.declared, 200) + ")");
-  if (over(status.process)) {
+  if (has_ended(status.process)) {
     complain(now + ": " + printable(status.why));
     return ExitCode::failed;
   }
@@ -110,7 +111,7 @@ ExitCode await_end(Places places, const std::string& root, const FlowId& flow) {
     if (!state && state.error().code != Errc::not_found)
       return complain(state.error());
     if (!state || !daemon_lives(*state)) {
-      complain("no daemon serves this root, so nothing is waited for: run `baton run`");
+      complain("no daemon serves this root, so the flow will not change: run `baton run`");
       return ExitCode::unreachable;
     }
     if (const auto code = look(goal, *context))
@@ -125,34 +126,35 @@ ExitCode wait_command(Words words) {
   std::string longest;
   Options options(
       "wait",
-      "Waits until a flow is somewhere: until its process word (idle, paused ...), its\n"
-      "declared word, or the stage of all its subjects is STATUS.",
-      "  0    it is\n"
-      "  1    it has failed, was stopped, or is gone\n"
+      "Waits until a flow has the given STATUS: the state of its processes (idle, paused\n"
+      "...), the status in its files, or the stage of all its subjects.",
+      "  0    the flow has the status\n"
+      "  1    the flow has failed, was stopped, or is gone\n"
       "  2    wrong usage or configuration; no such flow\n"
-      "  3    no daemon serves the root, so it will not be\n"
-      "  124  not within the time given");
-  options.word("FLOW", goal.flow, "dialect/name, or a unique name");
-  options.value("--until", goal.until, "STATUS", "What to wait for");
-  options.value("--timeout", longest, "TIME", "Such as 90s or 10m; else for ever");
+      "  3    no daemon serves the root, so the flow will not get there\n"
+      "  124  the time is over");
+  options.word("FLOW", goal.flow, "dialect/name, or the name alone if it is unique");
+  options.value("--until", goal.until, "STATUS", "The status to wait for");
+  options.value("--timeout", longest, "TIME",
+                "Give up after this time, such as 90s or 10m (default: never)");
   options.places(places);
   if (const auto left = options.parse(words))
     return *left;
   if (goal.until.empty()) {
-    complain("wait for what? --until STATUS, for example --until idle");
+    complain("--until STATUS is missing, for example --until idle");
     return ExitCode::usage;
   }
   std::optional<Millis> timeout;
   if (!longest.empty()) {
     timeout = parse_duration(longest);
     if (!timeout) {
-      complain("--timeout is a time such as 90s or 10m, not " + printable(longest, 60));
+      complain("--timeout takes a duration such as 90s or 10m, not " + printable(longest, 60));
       return ExitCode::usage;
     }
   }
   const auto began = std::chrono::steady_clock::now();
   for (;;) {
-    // Anew each time: the configuration may be changed, and read by the daemon, meanwhile.
+    // Open it each time: the configuration may have changed and been reloaded.
     const auto context = Context::open_anyway(places);
     if (!context)
       return complain(context.error());

@@ -8,14 +8,15 @@
 
 namespace baton {
 
-/// What `--wait` does, for the help of commands that have it.
+/// The help text of `--wait`.
 inline constexpr const char* kWaitHelp =
-    "Wait for the flow's end: 0 nothing is left to be done, 1 failed, stopped or gone, 3 no daemon";
+    "Wait until the flow ends; exit 0: nothing left to do, 1: failed, stopped or gone, 3: no "
+    "daemon";
 
-/// For `--wait`, after a request was accepted: until nothing is left to be done for the flow (fine)
-/// or it has failed, was stopped or is gone (failed). Without a daemon it will not come to its end:
-/// unreachable. That it waits for a person is said, and waited for. `places` are those
-/// of the command, `root` is the flow's.
+/// Implements `--wait` after an accepted request: waits until the flow has nothing left to do
+/// (fine), or has failed, was stopped or is gone (failed). Without a daemon: unreachable. Reports
+/// when the flow waits for a person, and goes on waiting. `places` come from the command, `root` is
+/// that of the flow.
 ExitCode await_end(Places places, const std::string& root, const FlowId& flow);
 
 }  // namespace baton

@@ -12,7 +12,6 @@
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/interpolation.h"
 #include "dialects/tables.h"
-#include "dialects/tables.h"
 
 namespace baton::fsm_loop {
 

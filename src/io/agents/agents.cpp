@@ -26,18 +26,18 @@ namespace {
 constexpr std::chrono::seconds kAtOnce{0};
 constexpr std::chrono::seconds kLookForRunAgain{1};
 constexpr std::chrono::milliseconds kSpareAfter{10};
-/// An agent whose shim was killed has lost its output and its limits already; there is little to
-/// wait for.
+/// An agent whose shim was killed has lost its output and its limits already, so a short grace is
+/// enough.
 constexpr Millis kSweepGrace{2'000};
 constexpr int kMaxSweeps = 10;
 constexpr int kMostTurns = 20;
-/// How often a shim that was told to end and takes its time, for want of room on the disk, is
-/// looked at.
+/// How often to look at a shim that was told to end but needs time, for example because the disk is
+/// full.
 constexpr Millis kLookAtStopped{2'000};
-/// One that stands still at so many looks in a row is kept from its work.
-constexpr int kMostStill = 3;
+/// A shim that stands still at this many looks in a row is blocked by its agent.
+constexpr int kMostStoppedLooks = 3;
 
-enum class Standing { parked, watched, polled, sweeping, retrying, dropped };
+enum class RunPhase { parked, watched, polled, sweeping, retrying, dropped };
 
 struct WatchedRun {
   WatchedRun(asio::io_context& context, RunId run, std::string path)
@@ -45,39 +45,39 @@ struct WatchedRun {
 
   RunId id;
   std::string directory;
-  Standing standing = Standing::retrying;
+  RunPhase phase = RunPhase::retrying;
   asio::posix::stream_descriptor process;  ///< pidfd of the shim or the sweeper
   asio::steady_timer timer;
   std::int64_t pid = 0;
-  std::uint64_t start_ticks = 0;  ///< of the shim; only for one that was adopted
-  AwaitedChild awaited;           ///< as long as `process` is one that may be our child
+  std::uint64_t start_ticks = 0;  ///< of the shim; only for an adopted run
+  AwaitedChild awaited;           ///< while `process` may be our child
   Fd go;
   Millis kill_grace{0};
   bool stop_wanted = false;
-  bool shim_ended = false;  ///< it was seen to end, or its last sweeper was
+  bool shim_ended = false;  ///< the shim, or the last sweeper, was seen to end
   int shim_exit = 0;        ///< of a child that has ended
-  int failed_sweeps = 0;    ///< sweepers that left without having recorded anything
-  int still = 0;            ///< looks in a row at which the shim stood still
+  int failed_sweeps = 0;    ///< sweepers that ended without writing exit.json
+  int still = 0;            ///< looks in a row at which the shim was stopped
   bool told_to_end = false;
-  bool other_boot = false;  ///< the machine has been down since; only its record can be left
+  bool other_boot = false;  ///< the machine was restarted since; only exit.json can be left
 };
 using WatchedPtr = std::shared_ptr<WatchedRun>;
 
-/// What the exit of a shim says that has made no claim.
+/// The reason that the exit status of a shim without a claim gives.
 std::string why_not_claimed(int exit) {
   if (exit == static_cast<int>(shim::ShimExit::bad_call))
     return kShimMisfit;
   return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
 }
 
-/// Stopped, most likely by its own agent, or traced. Then a shim neither keeps to its limits nor
-/// tells of an end.
-bool stands_still(const WatchedRun& run) {
+/// The shim is stopped (most likely by its own agent) or traced. Then it neither enforces limits
+/// nor reports an end.
+bool is_stopped(const WatchedRun& run) {
   const auto stat = process_stat(run.pid);
   return stat && (stat->state == 'T' || stat->state == 't');
 }
 
-/// Of the shim of a run that is watched. What is left behind is swept then.
+/// Kills the shim of a watched run. The rest of its tree is swept then.
 void kill_shim(WatchedRun& run) {
   (void)send_signal(run.process.native_handle(), SIGKILL);
 }
@@ -94,7 +94,7 @@ class ProcessAgents : public Agents {
         look_(context),
         boot_id_(boot_id()) {
     signal(SIGPIPE, SIG_IGN);
-    (void)remove_spare_directories(options_.runs);  // what a killed daemon had in hand
+    (void)remove_spare_directories(options_.runs);  // left by a killed daemon
     if (options_.reap_others) {
       children_.add(SIGCHLD);
       await_children();
@@ -118,14 +118,14 @@ class ProcessAgents : public Agents {
  private:
   Result<PreparedShim> prepare_shim(const Launch& launch);
   void keep_spare();
-  Result<void> watch(const WatchedPtr& run, Standing standing, Fd& process);
+  Result<void> watch(const WatchedPtr& run, RunPhase phase, Fd& process);
   void await_end(const WatchedPtr& run);
   Result<void> hold(const WatchedPtr& run);
-  void look_again(const WatchedPtr& run, Standing standing,
+  void look_again(const WatchedPtr& run, RunPhase phase,
                   std::chrono::seconds later = kLookForRunAgain);
   void look_for_stopped();
-  Result<void> tell_to_end(const WatchedPtr& run);
-  void end_kept(const WatchedPtr& run, Millis later);
+  Result<void> ask_to_end(const WatchedPtr& run);
+  void end_blocked(const WatchedPtr& run, Millis later);
   void shim_ended(const WatchedPtr& run);
   void decide(const WatchedPtr& run);
   void act_on(const WatchedPtr& run, RunOutcome verdict);
@@ -141,39 +141,40 @@ class ProcessAgents : public Agents {
   std::function<void(RunEnded)> on_end_;
   asio::signal_set children_;
   asio::steady_timer spare_turn_;
-  asio::steady_timer look_;  ///< for shims that stand still
+  asio::steady_timer look_;  ///< looks for stopped shims
   std::string boot_id_;
-  /// Handlers hold weak pointers only: what is not in here any more, nobody hears of.
+  /// Handlers hold weak pointers only, so they ignore a run that is no longer in this map.
   std::map<RunId, WatchedPtr> runs_;
   std::optional<ParkedShim> spare_;
   bool waits_for_turn_ = false;
   bool looks_ = false;
-  std::shared_ptr<bool> here_ = std::make_shared<bool>(true);  ///< for handlers that may come late
+  std::shared_ptr<bool> here_ = std::make_shared<bool>(
+      true);  ///< handlers that run late check whether this object still exists
 };
 
-/// To the shim of a run that is watched.
-Result<void> ProcessAgents::tell_to_end(const WatchedPtr& run) {
+/// Tells the shim of a watched run to end.
+Result<void> ProcessAgents::ask_to_end(const WatchedPtr& run) {
   const int process = run->process.native_handle();
   auto sent = send_signal(process, SIGTERM);
-  // An agent of the same user could have stopped its shim; it would never hear of the wish.
+  // An agent of the same user may have stopped its shim, which then would not see SIGTERM.
   if (sent)
     sent = send_signal(process, SIGCONT);
   if (!std::exchange(run->told_to_end, true))
-    end_kept(run, run->kill_grace + options_.shim_patience);
+    end_blocked(run, run->kill_grace + options_.shim_patience);
   return sent;
 }
 
-/// One that was told to end and is kept from it is ended itself.
-void ProcessAgents::end_kept(const WatchedPtr& run, Millis later) {
+/// Kills a shim that was told to end but is kept from it.
+void ProcessAgents::end_blocked(const WatchedPtr& run, Millis later) {
   run->timer.expires_after(later);
   run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
-    const WatchedPtr told = weak.lock();
-    if (error || !told || told->standing != Standing::watched)
+    const WatchedPtr waiting = weak.lock();
+    if (error || !waiting || waiting->phase != RunPhase::watched)
       return;
-    if (stands_still(*told))
-      kill_shim(*told);
+    if (is_stopped(*waiting))
+      kill_shim(*waiting);
     else
-      end_kept(told, kLookAtStopped);
+      end_blocked(waiting, kLookAtStopped);
   });
 }
 
@@ -186,11 +187,11 @@ void ProcessAgents::look_for_stopped() {
       return;
     looks_ = false;
     for (const auto& [id, run] : runs_) {
-      if (run->standing != Standing::watched)
+      if (run->phase != RunPhase::watched)
         continue;
       look_for_stopped();
-      run->still = stands_still(*run) ? run->still + 1 : 0;
-      if (run->still >= kMostStill)
+      run->still = is_stopped(*run) ? run->still + 1 : 0;
+      if (run->still >= kMostStoppedLooks)
         kill_shim(*run);
       else if (run->still > 0)
         (void)send_signal(run->process.native_handle(), SIGCONT);
@@ -204,7 +205,7 @@ WatchedPtr ProcessAgents::find(const RunId& run) const {
 }
 
 Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
-  // What no process can be given is refused before anything is made.
+  // Refuse arguments that no process can be given, before anything is created.
   if (auto text = launch_text(launch, {}, {}, {}); !text)
     return tl::unexpected(text.error());
   auto shim = prepare_shim(launch);
@@ -215,7 +216,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   run->awaited = std::move(shim->awaited);
   run->go = std::move(shim->go);
   run->kill_grace = launch.limits.kill_grace;
-  if (auto watched = watch(run, Standing::parked, shim->process); !watched) {
+  if (auto watched = watch(run, RunPhase::parked, shim->process); !watched) {
     run->go.reset();
     end_parked(shim->process);
     remove_cgroup(run->id);
@@ -235,18 +236,19 @@ Result<PreparedShim> ProcessAgents::prepare_shim(const Launch& launch) {
   if (spare_) {
     ParkedShim spare = std::move(*spare_);
     spare_.reset();
-    // What is wrong with it says nothing about a new one.
+    // A fault of this shim says nothing about a new one.
     if (!spare.ended())
-      if (auto shim = std::move(spare).tell(options_.runs, launch, options_.cgroup); shim)
+      if (auto shim = std::move(spare).assign(options_.runs, launch, options_.cgroup); shim)
         return shim;
   }
   auto fresh = ParkedShim::make(options_.runs, options_.shim, boot_id_);
   if (!fresh)
     return pass_on(fresh);
-  return std::move(*fresh).tell(options_.runs, launch, options_.cgroup);
+  return std::move(*fresh).assign(options_.runs, launch, options_.cgroup);
 }
 
-/// A moment later: what is being started comes first, also on a machine with one processor.
+/// Makes the spare shim a moment later: the current start comes first, also on a machine with one
+/// processor.
 void ProcessAgents::keep_spare() {
   if (!options_.keep_spare || std::exchange(waits_for_turn_, true))
     return;
@@ -257,7 +259,7 @@ void ProcessAgents::keep_spare() {
     waits_for_turn_ = false;
     if (spare_)
       return;
-    // Without one the next start says what is missing.
+    // If this fails, the next start reports the error.
     if (auto spare = ParkedShim::make(options_.runs, options_.shim, boot_id_); spare)
       spare_.emplace(std::move(*spare));
   });
@@ -265,22 +267,22 @@ void ProcessAgents::keep_spare() {
 
 Result<void> ProcessAgents::release(const RunId& id) {
   const WatchedPtr run = find(id);
-  if (!run || run->standing != Standing::parked)
+  if (!run || run->phase != RunPhase::parked)
     return fail(Errc::not_found, "the run is not prepared", id);
-  run->standing = Standing::watched;
+  run->phase = RunPhase::watched;
   look_for_stopped();
   const char go = 1;
   (void)!write(run->go.get(), &go, 1);
   run->go.reset();
-  // A shim that died while it waited is told about like any other end: nothing was claimed.
+  // The shim died while it waited: report it like any other end without a claim.
   if (run->shim_ended)
-    look_again(run, Standing::retrying, kAtOnce);
+    look_again(run, RunPhase::retrying, kAtOnce);
   return {};
 }
 
 void ProcessAgents::discard(const RunId& id) {
   const WatchedPtr run = find(id);
-  if (!run || run->standing != Standing::parked)
+  if (!run || run->phase != RunPhase::parked)
     return;
   run->go.reset();
   if (!run->shim_ended)
@@ -292,38 +294,38 @@ void ProcessAgents::discard(const RunId& id) {
 
 void ProcessAgents::revoke(const RunId& id) {
   const WatchedPtr run = find(id);
-  if (!run || run->standing != Standing::parked)
+  if (!run || run->phase != RunPhase::parked)
     return;
   run->go.reset();
   if (run->shim_ended)
     runs_.erase(id);
   else
-    run->standing = Standing::dropped;
+    run->phase = RunPhase::dropped;
 }
 
 Result<void> ProcessAgents::stop(const Run& wanted) {
   const WatchedPtr run = find(wanted.id);
-  if (!run || run->standing == Standing::dropped)
-    return {};  // its end has been reported
+  if (!run || run->phase == RunPhase::dropped)
+    return {};  // its end was reported already
   run->stop_wanted = true;
-  switch (run->standing) {
-    case Standing::parked:
+  switch (run->phase) {
+    case RunPhase::parked:
       run->go.reset();
-      run->standing = Standing::watched;
+      run->phase = RunPhase::watched;
       if (run->shim_ended)
-        look_again(run, Standing::retrying, kAtOnce);
+        look_again(run, RunPhase::retrying, kAtOnce);
       return {};
-    case Standing::watched:
-      return tell_to_end(run);
-    case Standing::polled:
+    case RunPhase::watched:
+      return ask_to_end(run);
+    case RunPhase::polled:
       if (hold(run))
         return {};
       return fail(Errc::io,
                   "the run is alive, but its shim cannot be identified; no signal was sent",
                   wanted.directory);
-    case Standing::sweeping:
-    case Standing::retrying:
-    case Standing::dropped:
+    case RunPhase::sweeping:
+    case RunPhase::retrying:
+    case RunPhase::dropped:
       return {};
   }
   return {};
@@ -344,16 +346,16 @@ Found ProcessAgents::recover(const Run& lost) {
   if (held || unknown) {
     runs_.emplace(lost.id, run);
     if (unknown)
-      look_again(run, Standing::retrying);
+      look_again(run, RunPhase::retrying);
     return {.adopted = true, .end = {}};
   }
   run->other_boot = same == false;
   RunOutcome verdict = verdict_of(*run);
-  // Nothing of it is left, and it may have been a power cut; then a claim may not have come to the
-  // disk either.
+  // After a restart of the machine nothing runs. It may have been a power cut, so the claim may not
+  // be on disk either.
   const bool over =
       verdict.kind == RunOutcome::Kind::sweep || verdict.end.outcome == Outcome::voided;
-  if (!same && over && !lives(lost.id))
+  if (!same && over && !has_living_process(lost.id))
     return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, kOtherBoot)};
   if (verdict.end.outcome == Outcome::voided)
     remove_cgroup(lost.id);
@@ -364,31 +366,31 @@ Found ProcessAgents::recover(const Run& lost) {
   return {.adopted = true, .end = {}};
 }
 
-/// Watches the shim of a run that was adopted. Errors as of `open_process`; nothing is changed
-/// then.
+/// Watches the shim of an adopted run. Errors as for `open_process`; nothing is changed then.
 Result<void> ProcessAgents::hold(const WatchedPtr& run) {
   auto process = open_process({run->pid, run->start_ticks, run->id});
   if (!process)
     return pass_on(process);
   run->timer.cancel();
   run->awaited = AwaitedChild(run->pid);
-  if (auto watched = watch(run, Standing::watched, *process); !watched)
+  if (auto watched = watch(run, RunPhase::watched, *process); !watched)
     return watched;
-  // The wish may have been written down right before the crash, and nobody heard it.
+  // The stop may have been recorded right before a crash, without being sent.
   if (run->stop_wanted)
-    (void)tell_to_end(run);
+    (void)ask_to_end(run);
   return {};
 }
 
-/// Takes the descriptor. Errc::busy: the kernel has no room to watch it; nothing is changed then.
-Result<void> ProcessAgents::watch(const WatchedPtr& run, Standing standing, Fd& process) {
+/// Takes over the descriptor. Errc::busy: the kernel has no room to watch it; nothing is changed
+/// then.
+Result<void> ProcessAgents::watch(const WatchedPtr& run, RunPhase phase, Fd& process) {
   asio::error_code error;
   run->process.assign(process.get(), error);
   if (error)
     return system_error(error.value(), "its process cannot be watched", run->directory);
   (void)process.release();
-  run->standing = standing;
-  if (standing == Standing::watched)
+  run->phase = phase;
+  if (phase == RunPhase::watched)
     look_for_stopped();
   await_end(run);
   return {};
@@ -400,8 +402,8 @@ void ProcessAgents::await_end(const WatchedPtr& run) {
                             const WatchedPtr watched = weak.lock();
                             if (!watched || error)
                               return;
-                            // The reactor may tell of a descriptor what was ready in one that was
-                            // given up a moment ago.
+                            // The reactor may report an event of a descriptor that was closed a
+                            // moment ago.
                             if (has_ended(watched->process.native_handle()))
                               shim_ended(watched);
                             else
@@ -409,14 +411,13 @@ void ProcessAgents::await_end(const WatchedPtr& run) {
                           });
 }
 
-void ProcessAgents::look_again(const WatchedPtr& run, Standing standing,
-                               std::chrono::seconds later) {
-  run->standing = standing;
+void ProcessAgents::look_again(const WatchedPtr& run, RunPhase phase, std::chrono::seconds later) {
+  run->phase = phase;
   run->timer.expires_after(later);
   run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {
     const WatchedPtr waiting = weak.lock();
-    const bool waits = waiting && (waiting->standing == Standing::polled ||
-                                   waiting->standing == Standing::retrying);
+    const bool waits =
+        waiting && (waiting->phase == RunPhase::polled || waiting->phase == RunPhase::retrying);
     if (waits && !error)
       decide(waiting);
   });
@@ -428,22 +429,22 @@ void ProcessAgents::shim_ended(const WatchedPtr& run) {
   run->shim_exit = reap(process).value_or(0);
   run->awaited = {};
   run->shim_ended = true;
-  if (run->standing == Standing::dropped) {
+  if (run->phase == RunPhase::dropped) {
     remove_cgroup(run->id);
     runs_.erase(run->id);
-  } else if (run->standing != Standing::parked) {
+  } else if (run->phase != RunPhase::parked) {
     decide(run);
   }
 }
 
 void ProcessAgents::decide(const WatchedPtr& run) {
-  // What was missing when it was adopted may be there now: a descriptor, say.
+  // What was missing when the run was adopted, such as a descriptor, may be available now.
   if (!run->shim_ended) {
     const auto held = hold(run);
     if (held)
       return;
     if (held.error().code != Errc::not_found)
-      return look_again(run, Standing::retrying);
+      return look_again(run, RunPhase::retrying);
   }
   act_on(run, verdict_of(*run));
 }
@@ -459,24 +460,24 @@ void ProcessAgents::act_on(const WatchedPtr& run, RunOutcome verdict) {
       report(run, std::move(verdict.end));
       return;
     case RunOutcome::Kind::locked:
-      look_again(run, Standing::polled);
+      look_again(run, RunPhase::polled);
       return;
     case RunOutcome::Kind::sweep:
       sweep(run, verdict);
       return;
     case RunOutcome::Kind::retry:
-      look_again(run, Standing::retrying);
+      look_again(run, RunPhase::retrying);
       return;
   }
 }
 
 void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
-  // A sweeper that came to grief is not followed by the next one at once, nor for ever.
-  if (run->standing == Standing::sweeping) {
+  // After a failed sweeper, wait before the next one, and give up after some.
+  if (run->phase == RunPhase::sweeping) {
     if (++run->failed_sweeps >= kMaxSweeps)
       report(run, plain_end(run->id, Outcome::unknown, kCouldNotStop));
     else
-      look_again(run, Standing::retrying);
+      look_again(run, RunPhase::retrying);
     return;
   }
   const Millis grace = std::min(run->kill_grace, kSweepGrace);
@@ -485,22 +486,22 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
                              .directory = verdict.directory->get(),
                              .lock = verdict.lock->get()});
   if (!started) {
-    look_again(run, Standing::retrying);
+    look_again(run, RunPhase::retrying);
     return;
   }
   run->pid = started->pid;
   run->awaited = std::move(started->awaited);
-  if (!watch(run, Standing::sweeping, started->process))
-    look_again(run, Standing::retrying);
+  if (!watch(run, RunPhase::sweeping, started->process))
+    look_again(run, RunPhase::retrying);
 }
 
-/// Of a run whose shim was killed between the making of it and the claim. One in use cannot be
+/// Removes the cgroup of a run whose shim was killed before the claim. A cgroup in use cannot be
 /// removed.
 void ProcessAgents::remove_cgroup(const RunId& id) const {
   if (options_.cgroup.empty())
     return;
   const std::string path = options_.cgroup + "/run-" + id;
-  // The lock of a process that ends is free a moment before its cgroup is.
+  // A process releases its lock a moment before it leaves its cgroup.
   for (int turn = 0; turn < kMostTurns && rmdir(path.c_str()) != 0 && errno == EBUSY; ++turn)
     usleep(1000);
 }

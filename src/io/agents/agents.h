@@ -1,9 +1,14 @@
 #pragma once
 
+// The `Agents` port: starts, adopts and stops agents as processes of this machine, each below its
+// own small shim (shim/protocol.h). The shim outlives the daemon, so a run survives a restart of
+// baton. Also here: the cgroup that agents are put into.
+
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/event.h"
 #include "core/ports.h"
@@ -16,47 +21,56 @@ class io_context;
 namespace baton {
 
 struct ProcessAgentsOptions {
-  RunFolder runs;    ///< every run gets a folder in it
-  std::string shim;  ///< absolute path of `baton-shim`
-  std::string
-      cgroup;  ///< a delegated cgroup v2 directory to put each agent's own below; may be empty
-  bool reap_others = false;  ///< this process is PID 1: take in whatever else ends here
-  /// After the first start: hold a shim ready for the next one. It waits without a run, outside of
-  /// all that is said here, and leaves with this object or this process.
+  RunFolder runs;      ///< every run gets a folder in it
+  std::string shim;    ///< absolute path of `baton-shim`
+  std::string cgroup;  ///< an absolute, delegated cgroup v2 directory; each agent gets its own
+                       ///< below; may be ""
+  /// this process is PID 1: collect the exit status of unknown children, too
+  bool reap_others = false;
+  /// After the first start, keep one shim ready for the next start. It has no run yet, and ends
+  /// with this object or this process.
   bool keep_spare = false;
-  /// How often shims that stand still are looked for, and made to go on; one that stands still at
-  /// three looks in a row is ended, as is one that was told to end and is kept from it.
+  /// How often to look for stopped shims and continue them. A shim is killed when it stands still
+  /// at three looks in a row, or when it does not end although it was told to.
   Millis look_every{30'000};
-  Millis shim_patience{15'000};  ///< what such a one has beyond its grace
+  Millis shim_patience{15'000};  ///< how long such a shim has beyond its grace
 };
 
-/// Agents as processes of this machine, each below its own shim (shim/protocol.h).
-///
 /// Ends come as RunEnded through `on_end`, always from a handler of `context` and never from inside
-/// a call of the port; a run is forgotten right before. Both must outlive the object; destroying it
-/// leaves agents alone: those released go on, those only prepared never start. From then on this
-/// process ignores SIGPIPE. One object per runs folder at a time, in one thread.
+/// a call of the port. A run is forgotten right before. `context` and `on_end` must outlive the
+/// object. When it is destroyed, released agents continue, and prepared ones never start. It makes
+/// this process ignore SIGPIPE. Use one object per runs folder at a time, in one thread.
 ///
-/// Of one run this object knows:
+/// The states of a run:
 ///
 ///   - parked: prepared; its shim waits at the go-pipe.
 ///     Then: release -> watched, discard -> dropped.
-///   - watched: its shim lives and is held by a pidfd. One that its agent keeps from its work, by
-///     stopping or tracing it, is killed in the end.
-///     Then: the shim ends -> decided by what lies in the folder.
-///   - polled: adopted; somebody holds its lock whom nobody can identify, and no signal is sent.
-///     Then: its shim can be identified after all -> watched; the lock is free -> decided.
-///   - sweeping: its shim was killed; another one ends its tree and writes exit.json.
+///   - watched: its shim lives and is held by a pidfd. A shim that its agent stops or traces is
+///     killed in the end.
+///     Then: the shim ends -> decided by the content of the folder.
+///   - polled: adopted; an unknown process holds its lock, so no signal is sent.
+///     Then: the shim is identified -> watched; the lock is free -> decided.
+///   - sweeping: its shim was killed; another shim ends its tree and writes exit.json.
 ///     Then: the sweeper ends -> decided.
 ///   - retrying: the system refused a descriptor or a process.
-///     Then: a second later -> watched, where that is what was missing, else decided.
-///   - dropped: discarded; only to be reaped.
+///     Then: a second later -> watched if that was missing, else decided.
+///   - dropped: discarded; only its exit status is still to be collected.
 ///
-/// Decided: exit.json -> ended as it says; lock held by right -> polled; no claim -> voided, with
-/// what the shim's exit says of it as far as that is known; claim -> sweeping, ended unknown
-/// (reason `shim_killed`). While a process carries the run's id and no exit.json can be read, it is
-/// swept, be its folder gone.
+/// Decided: exit.json -> ended as it says; lock held by a shim -> polled; no claim -> voided, with
+/// the reason from the exit of the shim if known; claim -> sweeping, then ended as unknown (reason
+/// `shim_killed`). While a process carries the run's id and no exit.json can be read, the run is
+/// swept, even if its folder is gone.
 std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
                                        std::function<void(RunEnded)> on_end);
+
+/// The absolute path of a process's version 2 cgroup, from the texts of /proc/PID/cgroup and
+/// /proc/PID/mountinfo (cgroups(7), proc(5)). Nothing when it has none, or its part of the tree is
+/// not mounted.
+std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string_view mountinfo);
+
+/// The cgroup of this process, if a service manager delegated it (`Delegate=yes`), so that baton
+/// may create cgroups in it. Root may create cgroups anywhere; for root, the mark of the manager
+/// counts. "" when there is none.
+std::string delegated_cgroup();
 
 }  // namespace baton

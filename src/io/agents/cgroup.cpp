@@ -1,5 +1,3 @@
-#include "io/agents/cgroup.h"
-
 #include <array>
 #include <cstddef>
 #include <fstream>
@@ -9,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include "io/agents/agents.h"
 
 namespace baton {
 namespace {
@@ -35,7 +35,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// Blank, tab, newline and backslash stand there as \040, \011, \012 and \134.
+/// In this file, blank, tab, line feed and backslash are written as \040, \011, \012 and \134.
 std::string unescape(std::string_view word) {
   std::string plain;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -51,11 +51,11 @@ std::string unescape(std::string_view word) {
 }
 
 struct Mounted {
-  std::string root;   ///< what of the tree is mounted
-  std::string point;  ///< where
+  std::string root;   ///< the mounted part of the tree
+  std::string point;  ///< the mount point
 };
 
-/// Of a line "id parent major:minor root point options [tag ...] - type source options".
+/// Parses a line "id parent major:minor root point options [tag ...] - type source options".
 std::optional<Mounted> cgroup_mount(std::string_view line) {
   constexpr std::size_t kRoot = 3;
   constexpr std::size_t kPoint = 4;
@@ -83,8 +83,7 @@ std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string
   std::optional<std::string> own;
   while (!cgroup.empty()) {
     const std::string_view line = take_line(cgroup);
-    if (line.starts_with("0::/") &&
-        !line.starts_with("0::/.."))  // that is outside of the namespace
+    if (line.starts_with("0::/") && !line.starts_with("0::/.."))  // outside of the cgroup namespace
       own = line.substr(3);
   }
   if (!own)

@@ -32,7 +32,7 @@ Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& sh
   parked.shim_.directory = place->path;
   parked.place_ = std::move(*place);
   parked.launch_ = Fd(memfd_create("launch", MFD_CLOEXEC));
-  // The file gets its memory now and not during a start.
+  // Allocate the memory of the file now, not during a start.
   (void)!pwrite(parked.launch_.get(), "", 1, 0);
   if (auto started = parked.start(runs, shim, boot_id); !started)
     return pass_on(started);
@@ -47,7 +47,7 @@ Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
   if (!lock)
     return pass_on(lock);
   if (!*lock)
-    return fail(Errc::io, "somebody else holds the lock of a new run", place_.path);
+    return fail(Errc::io, "another process holds the lock of a new run", place_.path);
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     return system_error(errno, "cannot make a pipe", place_.path);
@@ -71,7 +71,7 @@ Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
 }
 
 ParkedShim::~ParkedShim() {
-  // Nothing is to be removed of one that was given up, or moved from.
+  // A shim that was handed over or moved from owns nothing.
   if (!place_.directory)
     return;
   shim_.go.reset();
@@ -84,35 +84,35 @@ bool ParkedShim::ended() const {
   return has_ended(shim_.process.get());
 }
 
-Result<PreparedShim> ParkedShim::tell(const RunFolder& runs, const Launch& launch,
-                                      const std::string& cgroup) && {
+Result<PreparedShim> ParkedShim::assign(const RunFolder& runs, const Launch& launch,
+                                        const std::string& cgroup) && {
   auto text = launch_text(launch, shim_.id, runs.path + "/" + shim_.id, cgroup);
   if (!text)
     return pass_on(text);
-  auto path = take_up_directory(runs, shim_.id, place_, launch.prompt);
+  auto path = move_into_place(runs, shim_.id, place_, launch.prompt);
   if (!path)
     return pass_on(path);
   shim_.directory = *path;
   if (auto told = write_all(launch_.get(), *text, *path); !told)
     return pass_on(told);
-  // Somebody may have stopped it while it was nobody's.
+  // Another process may have stopped the shim while it waited.
   (void)send_signal(shim_.process.get(), SIGCONT);
   const char ready = 1;
   if (write(shim_.go.get(), &ready, 1) != 1)
     return system_error(errno,
-                        "the shim has left before it heard what to start (is it of this daemon's "
-                        "version? `baton doctor`)",
+                        "the shim ended before it got its command; `baton doctor` tells whether "
+                        "baton and baton-shim have the same version",
                         shim_.directory);
   place_.directory.reset();
   return std::move(shim_);
 }
 
 void end_parked(const Fd& process) {
-  // It leaves by itself when its pipe is closed, and takes along what it has made; unless somebody
-  // has stopped it.
+  // The shim ends by itself when its pipe closes, and removes what it made, unless somebody has
+  // stopped it.
   if (!has_ended(process.get(), kLeaves))
     (void)send_signal(process.get(), SIGKILL);
-  (void)has_ended(process.get(), std::chrono::hours(1));  // it takes no longer than a moment
+  (void)has_ended(process.get(), std::chrono::hours(1));  // this takes only a moment
   (void)reap(process);
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 
+// A shim that is started before its run is known. Most work of a start does not depend on the run:
+// the process, pipes, logs. Doing it ahead makes the next start fast. The shim waits in a directory
+// of its own; when it gets a run, the directory is renamed to that of the run.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,8 +15,8 @@
 
 namespace baton {
 
-/// A shim that was told its run: it waits for the go-pipe. From here on its directory and its
-/// process are the holder's.
+/// A shim that has got its run and waits at the go-pipe. The holder of this object owns its
+/// directory and its process.
 struct PreparedShim {
   RunId id;
   std::string directory;
@@ -23,11 +27,11 @@ struct PreparedShim {
   Fd go;
 };
 
-/// A shim that waits to be told its run, in a directory that is no run's yet; both leave with the
-/// object. One made ahead saves the next start most of its time.
+/// A shim that waits for a run. When the object is destroyed, the shim ends and its directory is
+/// removed.
 class ParkedShim {
  public:
-  /// `shim` is the absolute path of `baton-shim`. Errors as of `spawn_shim` and
+  /// `shim` is the absolute path of `baton-shim`. Errors as for `spawn_shim` and
   /// `make_spare_directory`; nothing is left then.
   static Result<ParkedShim> make(const RunFolder& runs, const std::string& shim,
                                  const std::string& boot_id);
@@ -37,13 +41,13 @@ class ParkedShim {
   ParkedShim(ParkedShim&&) = default;
   ParkedShim& operator=(ParkedShim&&) = delete;
 
-  /// It was killed, or came to grief.
+  /// Whether the shim has ended: it was killed or failed.
   bool ended() const;
 
-  /// Tells it what to start, and gives it up. After an error nothing is left of it. `cgroup` as in
+  /// Gives the shim its run and hands it over. After an error nothing is left of it. `cgroup` as in
   /// ProcessAgentsOptions.
-  Result<PreparedShim> tell(const RunFolder& runs, const Launch& launch,
-                            const std::string& cgroup) &&;
+  Result<PreparedShim> assign(const RunFolder& runs, const Launch& launch,
+                              const std::string& cgroup) &&;
 
  private:
   ParkedShim() = default;
@@ -54,9 +58,9 @@ class ParkedShim {
   Fd launch_;  ///< a file in memory
 };
 
-/// Ends a shim that was not let go and whose pipe is closed, and takes its exit status. It has
-/// nothing to end but itself and the process that stands behind it, and is waited for: it may be
-/// making a file in the directory that is about to be removed. That process ends with it.
+/// Ends a shim that was not released and whose pipe is closed, and collects its exit status. Waits
+/// for the end, because the shim may be creating a file in the directory that will be removed. The
+/// process that was to become the agent ends with it.
 void end_parked(const Fd& process);
 
 }  // namespace baton

@@ -17,7 +17,7 @@
 
 #include "base/utf8.h"
 #include "io/agents/run_end.h"
-#include "io/files/flock.h"
+#include "io/files/file_facts.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -31,8 +31,8 @@ constexpr std::size_t kMaxClaimBytes = 4096;
 constexpr std::size_t kMaxExitBytes = 64U << 10U;
 constexpr int kMaxDepth = 64;
 
-/// Mode and group do not depend on the umask. A group that is not ours to give is done without:
-/// then fewer can read it, and nothing else depends on it.
+/// Sets mode and group, independent of the umask. If this user may not use the group, it is left
+/// out: then fewer users can read the file.
 Result<void> settle(int fd, mode_t mode, std::optional<unsigned> group, const std::string& where) {
   if (group && fchown(fd, static_cast<uid_t>(-1), *group) != 0 && errno != EPERM)
     return system_error(errno, "cannot set the group", where);
@@ -54,7 +54,7 @@ Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
   Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made)
     return system_error(errno, "cannot open the folder", path);
-  // What others make in it, the shim above all, gets its group as well.
+  // Files that others create in it, above all the shim, get its group too.
   const bool foreign = folder.group && *folder.group != getegid();
   const mode_t mode = kFolderMode | (foreign ? S_ISGID : 0U);
   if (auto settled = settle(made.get(), mode, folder.group, path); !settled)
@@ -62,8 +62,8 @@ Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
   return made;
 }
 
-/// A folder by its name in `at`. An agent of our own user can take from us what is ours; then it is
-/// given back.
+/// Opens a folder. An agent of our own user may have removed our rights to it; then they are set
+/// again.
 Fd enter(int at, const std::string& name) {
   constexpr int kFolder = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   Fd folder(openat(at, name.c_str(), O_RDONLY | kFolder));
@@ -95,13 +95,12 @@ bool usable(std::string_view text) {
   return text.find('\0') == std::string_view::npos;
 }
 
-/// The names in a folder, which stays open.
 Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& where) {
   Fd copy(fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
   const std::unique_ptr<DIR, int (*)(DIR*)> list(copy ? fdopendir(copy.get()) : nullptr, &closedir);
   if (!list)
     return system_error(errno, "cannot read the folder", where);
-  (void)copy.release();  // the list owns it now
+  (void)copy.release();  // now owned by the list
   std::vector<std::string> names;
   while (const dirent* entry = readdir(list.get())) {
     const std::string name(static_cast<const char*>(entry->d_name));
@@ -128,14 +127,14 @@ std::string claim_text(const Fd& directory) {
   return file ? read_all(file.get(), kMaxClaimBytes, shim::kClaimFile).value_or("") : "";
 }
 
-/// Everything inside `folder`.
+/// Removes everything inside `folder`.
 Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::string& where) {
   struct stat status {};
   if (depth > kMaxDepth)
     return fail(Errc::too_large, "folders lie too deep", where);
   if (fstat(folder.get(), &status) != 0 || status.st_dev != device)
     return fail(Errc::not_regular, "another file system is mounted in it", where);
-  // What was left so that nobody writes in it; where that cannot be mended, removing fails.
+  // The folder may have been made read-only; if that cannot be changed, removing fails.
   if ((status.st_mode & S_IRWXU) != S_IRWXU)
     (void)fchmod(folder.get(), (status.st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IRWXU);
   auto names = names_in(folder, where);
@@ -193,7 +192,7 @@ std::string fill_in(std::string_view text, const RunId& run, const std::string& 
 
 namespace {
 
-/// What is run before the agent, and the words of both.
+/// The command that runs before the agent, and the arguments of both.
 Result<void> add_words(std::string& text, const Launch& launch, const RunId& run,
                        const std::string& directory) {
   if (!launch.before.empty()) {
@@ -299,13 +298,12 @@ Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
                    shim::kWrittenClaimFile);
 }
 
-Result<std::string> take_up_directory(const RunFolder& folder, const RunId& run,
-                                      const SpareDirectory& spare, std::string_view prompt) {
+Result<std::string> move_into_place(const RunFolder& folder, const RunId& run,
+                                    const SpareDirectory& spare, std::string_view prompt) {
   if (auto written = write_all(spare.prompt.get(), prompt, shim::kPromptFile); !written)
     return pass_on(written);
   std::string path = folder.path + "/" + run;
-  // Among the runs nothing may look old that is not in the journal yet: it would be swept as a
-  // stray.
+  // The directory must look new: an old one that is not in the journal is removed as a leftover.
   if (futimens(spare.directory.get(), nullptr) != 0 ||
       rename(spare.path.c_str(), path.c_str()) != 0)
     return system_error(errno, "cannot give the run its place", path);
@@ -358,9 +356,9 @@ bool lock_holder_seen(const Fd& directory) {
   return lock && flock_holder(lock.get()) > 0;
 }
 
-Result<void> put_lock_aside(const Fd& directory) {
+Result<void> move_lock_aside(const Fd& directory) {
   struct stat status {};
-  // The agent may have taken everybody's right to write here, its own too.
+  // The agent may have removed all rights to write here, its own too.
   if (fstat(directory.get(), &status) == 0)
     (void)fchmod(directory.get(), (status.st_mode & 07777U) | S_IRWXU);
   const std::string aside = ".lock." + random_hex(8) + ".aside";
@@ -372,7 +370,8 @@ Result<void> put_lock_aside(const Fd& directory) {
 
 Result<bool> claimed(const Fd& directory) {
   struct stat status {};
-  // In this order: where it cannot be done in one, the one is made before the other is removed.
+  // In this order: where it cannot be done in one step, the new name exists before the old one
+  // goes.
   const bool written =
       fstatat(directory.get(), shim::kWrittenClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (!written && errno != ENOENT)
@@ -415,7 +414,7 @@ Result<std::string> exit_text(const Fd& directory) {
 
 namespace {
 
-/// What stands in front of `end` (nothing: the end of the file); "" when it cannot be read.
+/// The bytes before `end` (nothing: the end of the file). "" when they cannot be read.
 std::string bytes_before(const Fd& directory, const char* name, std::optional<off_t> end,
                          std::size_t most_bytes) {
   const Fd file(openat(directory.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -447,14 +446,16 @@ std::string output_tail(const Fd& directory, const Output& output, std::size_t m
       std::min({output.dropped, std::uint64_t{shim::kTailBytes}, std::uint64_t{most_bytes}}));
   if (kept > 0)
     bytes = bytes_before(directory, output.tail, std::nullopt, kept);
-  // A shim that was killed, or had no room, leaves none: then the log says where it was cut.
+  // A shim that was killed or had no disk space leaves no tail. The log shows then where it was
+  // cut.
   if (bytes.size() < kept || output.dropped > output.bytes)
     bytes = bytes_before(directory, output.log, std::nullopt, most_bytes);
   else if (kept == output.dropped && kept < most_bytes)
     bytes.insert(
         0, bytes_before(directory, output.log, static_cast<off_t>(output.bytes - output.dropped),
                         most_bytes - kept));
-  // What is cut off in front and what is no text becomes a question mark; sizes stay.
+  // A character that was cut off at the beginning, and bytes that are not text, become question
+  // marks. The size stays.
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t length = bytes[at] == '\0' ? 0 : utf8_length(bytes, at);
     if (length == 0)

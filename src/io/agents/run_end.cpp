@@ -16,7 +16,7 @@ struct CauseRow {
   Outcome outcome;
   std::string_view reason;
 };
-// `exit` is not among them: that one depends on the status.
+// `exit` is missing because its outcome depends on the exit status.
 constexpr CauseRow kCauses[] = {
     {shim::kCauseExecFailed, Outcome::failed, "exec_failed"},
     {shim::kCauseBeforeFailed, Outcome::failed, "before_failed"},
@@ -118,7 +118,7 @@ RunEnd run_end(const ExitRecord& exit, bool stop_wanted) {
   end.stderr_bytes = exit.stderr_bytes;
   end.leftovers = exit.leftovers > 0;
   set_outcome(exit, stop_wanted, end);
-  // The 127 of a process that never became the agent says nothing about the agent.
+  // The exit status 127 of a process that never became the agent says nothing about the agent.
   if (exit.cause == shim::kCauseExecFailed || exit.cause == shim::kCauseBeforeFailed ||
       exit.cause == shim::kCauseBeforeTimeout)
     end.exit_code.reset();

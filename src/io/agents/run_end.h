@@ -1,5 +1,8 @@
 #pragma once
 
+// Parses exit.json, which the shim writes at the end of a run, and translates it into the `RunEnd`
+// of the core.
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +13,7 @@
 
 namespace baton {
 
-/// exit.json of a run directory, as shim/protocol.h specifies it.
+/// The content of exit.json (shim/protocol.h).
 struct ExitRecord {
   std::string run_id;
   std::string cause;
@@ -24,7 +27,7 @@ struct ExitRecord {
   std::int64_t max_rss_kib = 0;
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
-  std::uint64_t stdout_dropped = 0;  ///< of those
+  std::uint64_t stdout_dropped = 0;  ///< of these
   std::uint64_t stderr_dropped = 0;
   std::int64_t leftovers = 0;
   std::int64_t survivors = 0;
@@ -33,8 +36,8 @@ struct ExitRecord {
 /// Errc::parse, schema.
 Result<ExitRecord> parse_exit(std::string_view text, const std::string& where);
 
-/// What it means. `stop_wanted`: the journal holds the wish to end this run; only then is it
-/// `stopped`. What could not be ended is the reason `could_not_stop`, whatever else happened.
+/// Translates the record. The outcome is `stopped` only if `stop_wanted`: baton had recorded a stop
+/// of this run. If processes survived, the reason is `could_not_stop`, whatever else happened.
 RunEnd run_end(const ExitRecord& exit, bool stop_wanted);
 
 /// `exit_3`, `signal_KILL`.

@@ -18,34 +18,35 @@ Time wall_now() {
 }
 
 RunOutcome ended(RunEnd end) {
-  RunOutcome verdict;
-  verdict.kind = RunOutcome::Kind::ended;
-  verdict.end = std::move(end);
-  return verdict;
+  RunOutcome outcome;
+  outcome.kind = RunOutcome::Kind::ended;
+  outcome.end = std::move(end);
+  return outcome;
 }
 
-RunOutcome undecided(RunOutcome::Kind kind) {
-  RunOutcome verdict;
-  verdict.kind = kind;
-  return verdict;
+RunOutcome outcome_of(RunOutcome::Kind kind) {
+  RunOutcome outcome;
+  outcome.kind = kind;
+  return outcome;
 }
 
-/// Whether nobody but the agent can have taken the lock: an agent of the same user can open it like
-/// everybody else, or put a file of its own in its place.
+/// Whether only the agent can have taken the lock: it runs as the same user, so it can open the
+/// lock or put another file in its place.
 bool lock_is_the_agents(const Fd& directory, const RunId& run, bool held, bool shim_gone) {
-  const bool known = lives(run);
-  // Where nothing was claimed the process that was to become the agent may have it for a moment.
+  const bool known = has_living_process(run);
+  // Without a claim, the process that was to become the agent may hold the lock for a moment.
   const bool its_own = known || claimed(directory).value_or(false);
   if (shim_gone || !its_own)
     return its_own;
-  // A shim that cannot be seen from here, in another container, has it by right.
+  // A shim in another container holds the lock rightfully, although we cannot see it.
   if (!known && held && !lock_holder_seen(directory))
     return false;
   const std::string marker = std::string(shim::kRunIdVariable) + "=" + run;
-  return !call_lives({shim::kModeRun, run}, marker) && !call_lives({shim::kModeSweep, run}, marker);
+  return !any_process_has_words({shim::kModeRun, run}, marker) &&
+         !any_process_has_words({shim::kModeSweep, run}, marker);
 }
 
-/// The run's lock, if it is free or nobody has it by right.
+/// Takes the run's lock if it is free or nobody holds it rightfully.
 Result<std::optional<Fd>> take_lock(const Fd& directory, const RunId& run, bool shim_gone) {
   auto lock = take_run_lock(directory);
   const bool misplaced =
@@ -53,7 +54,7 @@ Result<std::optional<Fd>> take_lock(const Fd& directory, const RunId& run, bool 
   const bool held = lock && !*lock;
   if ((!misplaced && !held) || !lock_is_the_agents(directory, run, held, shim_gone))
     return lock;
-  if (auto aside = put_lock_aside(directory); !aside)
+  if (auto aside = move_lock_aside(directory); !aside)
     return pass_on(aside);
   return take_run_lock(directory);
 }
@@ -93,15 +94,15 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
   return std::optional(std::move(end));
 }
 
-bool lives(const RunId& run) {
-  return variable_lives(std::string(shim::kRunIdVariable) + "=" + run);
+bool has_living_process(const RunId& run) {
+  return any_process_has_variable(std::string(shim::kRunIdVariable) + "=" + run);
 }
 
 std::optional<bool> same_boot(const std::string& one, const std::string& other) {
   return one.empty() || other.empty() ? std::nullopt : std::optional(one == other);
 }
 
-/// Nothing lives through a new start of the system.
+/// No process survives a restart of the machine.
 RunEnd of_other_boot(RunEnd end) {
   if (end.reason == kCouldNotStop)
     end.reason = kLookedAfter;
@@ -114,10 +115,10 @@ RunOutcome outcome_of_other_boot(const std::string& path, const RunId& run, bool
                             : Result<std::optional<RunEnd>>(pass_on(directory));
   if (recorded && *recorded)
     return ended(of_other_boot(std::move(**recorded)));
-  // On a disk that is broken it stays so: whoever has the run stopped does not wait for better.
+  // A broken disk stays broken: if the run is to be stopped, do not wait for it.
   if (!recorded &&
       (recorded.error().code == Errc::busy || (recorded.error().code == Errc::io && !stop_wanted)))
-    return undecided(RunOutcome::Kind::retry);
+    return outcome_of(RunOutcome::Kind::retry);
   return ended(plain_end(run, Outcome::interrupted, kOtherBoot));
 }
 
@@ -125,42 +126,42 @@ RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool sto
                              bool shim_gone) {
   auto directory = open_run_directory(folder.path + "/" + run);
   const bool missing = !directory && directory.error().code == Errc::not_found;
-  if (missing && !lives(run))
-    // Without it nobody can say whether it was claimed, so it must not be had again.
+  if (missing && !has_living_process(run))
+    // Nobody can tell whether the run was claimed, so it must not be started again.
     return ended(plain_end(run, Outcome::unknown, kDirectoryMissing));
   if (missing)
     directory = remake_run_directory(folder, run);
   if (!directory)
-    return undecided(RunOutcome::Kind::retry);
+    return outcome_of(RunOutcome::Kind::retry);
   auto lock = take_lock(*directory, run, shim_gone);
   if (!lock)
-    return undecided(RunOutcome::Kind::retry);
+    return outcome_of(RunOutcome::Kind::retry);
   if (!*lock)
-    return undecided(RunOutcome::Kind::locked);
-  // The lock is ours, or was the agent's: no shim lives, and what lies there is final.
+    return outcome_of(RunOutcome::Kind::locked);
+  // We hold the lock, or only the agent did: no shim lives, so the files are final.
   auto recorded = recorded_end(*directory, run, stop_wanted);
   if (!recorded)
-    return undecided(RunOutcome::Kind::retry);
-  if (*recorded && !((*recorded)->reason == kExitFileDamaged && lives(run)))
+    return outcome_of(RunOutcome::Kind::retry);
+  if (*recorded && !((*recorded)->reason == kExitFileDamaged && has_living_process(run)))
     return ended(std::move(**recorded));
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
-    return undecided(RunOutcome::Kind::retry);
-  // Whatever its folder says: who lives was started.
-  if (!*was_claimed && !lives(run))
+    return outcome_of(RunOutcome::Kind::retry);
+  // A living process proves the start, whatever the folder says.
+  if (!*was_claimed && !has_living_process(run))
     return ended(plain_end(run, Outcome::voided, kNotClaimed));
-  RunOutcome verdict = undecided(RunOutcome::Kind::sweep);
-  verdict.directory = std::move(*directory);
-  verdict.lock = std::move(**lock);
-  return verdict;
+  RunOutcome outcome = outcome_of(RunOutcome::Kind::sweep);
+  outcome.directory = std::move(*directory);
+  outcome.lock = std::move(**lock);
+  return outcome;
 }
 
 std::optional<RunEnd> unrecorded_end(const Run& run) {
   if (open_process({run.pid, run.start_ticks, run.id}))
     return std::nullopt;
   const auto same = same_boot(run.boot_id, boot_id());
-  // Its shim is gone; what it has left is ended by the next daemon, and lives until then.
-  if (same != false && lives(run.id))
+  // The shim is gone. The next daemon ends the remaining processes; until then the run lives.
+  if (same != false && has_living_process(run.id))
     return std::nullopt;
   const auto directory = open_run_directory(run.directory);
   if (!directory)

@@ -1,5 +1,8 @@
 #pragma once
 
+// Decides how a run ended when its shim is gone: from exit.json, the claim, the lock and the living
+// processes. A run is never declared ended, or never started, while one of its processes lives.
+
 #include <optional>
 #include <string>
 
@@ -12,49 +15,49 @@
 
 namespace baton {
 
-/// Why a run was interrupted whose machine has been down since.
+/// The reason of a run that was interrupted by a restart of the machine.
 inline constexpr const char* kOtherBoot = "other_boot";
 
-/// An end of which nothing more is known, at this moment.
+/// An end at this moment without further facts.
 RunEnd plain_end(const RunId& run, Outcome outcome, std::string reason);
 
-/// What exit.json says; nothing when there is none. A file that is damaged tells at least that it
-/// ended. One that cannot be read at present tells nothing: to take it for damaged would start an
-/// attempt more of what may have ended well.
+/// The end in exit.json; nothing when there is none. A damaged file still proves an end. An error
+/// when it cannot be read now: to call that damaged would start another attempt although this one
+/// may have succeeded.
 Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run, bool stop_wanted);
 
-/// How a run ended that lives by the journal, for a reader while no daemon is there to record it.
-/// Nothing while it lives, or when it cannot be told. Changes nothing and holds no lock.
+/// For readers without a daemon: how a run ended that the journal lists as living. Nothing while it
+/// lives or when this is unknown. Changes nothing and holds no lock.
 std::optional<RunEnd> unrecorded_end(const Run& run);
 
-/// What the folder of a run says once its shim is known, or thought, to be gone.
+/// What the folder of a run says after its shim has ended, or seems to have.
 struct RunOutcome {
   enum class Kind {
-    ended,   ///< `end` says how
+    ended,   ///< see `end`
     locked,  ///< a shim or a sweeper lives, or may live
-    sweep,   ///< it was claimed and has left no word: what of it lives must be ended
-    retry,   ///< it cannot be told now
+    sweep,   ///< claimed, without a record: its living processes must be ended
+    retry,   ///< unknown at the moment
   } kind = Kind::retry;
   RunEnd end;
-  std::optional<Fd> directory;  ///< with `sweep`, like `lock`: held until it is destroyed
+  std::optional<Fd> directory;  ///< with `sweep`; like `lock`, held until destroyed
   std::optional<Fd> lock;
 };
-/// Nothing is said to have ended, or never to have run, while a process lives that carries the
-/// run's id: its tree is ended first, if need be from a directory made anew. `shim_gone`: its shim,
-/// or its last sweeper, was seen to end, so nobody can have the lock by right. Without that, a lock
-/// is the agent's where its processes are seen and no shim and no sweeper is.
+/// `shim_gone`: the shim or its last sweeper was seen to end, so nobody can hold the lock
+/// rightfully. Otherwise the lock counts as the agent's if its processes are visible and neither
+/// shim nor sweeper is. While a process carries the run's id, the outcome is `sweep`, if necessary
+/// in a directory that is created again.
 RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
                              bool shim_gone);
 
-/// As above, of a run whose machine has been down since: `ended` as its record says, or as
-/// kOtherBoot, and `retry`.
+/// The same after a restart of the machine: `ended` as exit.json says or with kOtherBoot, or
+/// `retry`.
 RunOutcome outcome_of_other_boot(const std::string& path, const RunId& run, bool stop_wanted);
 
-/// Whether a process lives that carries the run's id. An agent can do what it likes to its folder,
-/// but not to what its processes were started with.
-bool lives(const RunId& run);
+/// Whether a living process carries the run's id in its environment. An agent can change its
+/// folder, but not the environment with which its processes were started.
+bool has_living_process(const RunId& run);
 
-/// Whether both are of one boot. Without one of the two nobody can say.
+/// Whether both are the same boot. Nothing when one of them is unknown.
 std::optional<bool> same_boot(const std::string& one, const std::string& other);
 
 }  // namespace baton

@@ -18,7 +18,7 @@
 namespace baton {
 namespace {
 
-/// Owns what posix_spawn wants to be told.
+/// The arguments of posix_spawn.
 class Plan {
  public:
   Plan() {
@@ -34,7 +34,7 @@ class Plan {
   Plan(Plan&&) = delete;
   Plan& operator=(Plan&&) = delete;
 
-  /// Numbers of ours are moved out of the way first, so that no target overwrites a source.
+  /// Moves our descriptor to a high number first, so that no target overwrites a source.
   bool pass(int from, int to) {
     constexpr int kOutOfTheWay = 16;
     Fd source(fcntl(from, F_DUPFD_CLOEXEC, kOutOfTheWay));
@@ -46,8 +46,8 @@ class Plan {
   }
 
   bool settle() {
-    // A shim starts with everything blocked and decides itself what it listens to, so there is no
-    // moment in which SIGTERM would end it half-way.
+    // A shim starts with all signals blocked, so SIGTERM cannot end it half-way. It decides itself
+    // which signals it accepts.
     sigset_t all{};
     sigfillset(&all);
     bool good =
@@ -62,11 +62,7 @@ class Plan {
 
   int spawn(pid_t& pid, const std::vector<std::string>& words) {
     std::vector<std::string> copies = words;
-    std::vector<char*> argv;
-    argv.reserve(copies.size() + 1);
-    for (std::string& word : copies)
-      argv.push_back(word.data());
-    argv.push_back(nullptr);
+    const std::vector<char*> argv = pointers_to(copies);
     std::array<char*, 1> env = {nullptr};
     return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), env.data());
   }
@@ -91,7 +87,7 @@ Result<StartedShim> spawn_shim(const ShimCall& call) {
   pid_t pid = 0;
   if (const int error = plan.spawn(pid, call.argv); error != 0)
     return system_error(error, "cannot start the shim", shim);
-  // It is our child and nobody else reaps it, so the number is still its own.
+  // It is our child and only we collect its exit status, so its number is still its own.
   StartedShim started{pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U))),
                       AwaitedChild(pid)};
   if (!started.process) {

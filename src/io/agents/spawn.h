@@ -1,5 +1,8 @@
 #pragma once
 
+// Starts `baton-shim` with exactly the descriptors and arguments that shim/protocol.h specifies,
+// and nothing else of this process.
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,7 +13,7 @@
 
 namespace baton {
 
-/// How `baton-shim` is called; see shim/protocol.h.
+/// The arguments and descriptors of one call of `baton-shim`.
 struct ShimCall {
   std::vector<std::string> argv;  ///< argv[0] is its absolute path
   int directory = -1;
@@ -19,18 +22,18 @@ struct ShimCall {
   int launch = -1;  ///< -1: none
 };
 
-/// A shim that was started, and the descriptor to wait for it by.
+/// A started shim, and the descriptor to wait for its end.
 struct StartedShim {
   std::int64_t pid = 0;
   Fd process;
   AwaitedChild awaited;
 };
 
-/// Starts it with exactly what the protocol names. Errc::busy when processes, descriptors or memory
-/// have run out; not_found, denied, io for a shim that cannot be started.
+/// Errc::busy when processes, descriptors or memory have run out; not_found, denied, io when the
+/// shim cannot be started.
 Result<StartedShim> spawn_shim(const ShimCall& call);
 
-/// Whether a shim understands how this program calls it. Errors as of `run_command`.
+/// Whether the shim has the protocol version of this program. Errors as for `run_command`.
 Result<bool> shim_fits(const std::string& shim);
 
 }  // namespace baton

@@ -14,7 +14,7 @@
 
 #include "io/files/displaced_files.h"
 #include "io/files/exchange.h"
-#include "io/files/file_stamp.h"
+#include "io/files/file_facts.h"
 #include "io/files/folder.h"
 #include "io/files/safe_open.h"
 
@@ -25,14 +25,14 @@ namespace {
 constexpr std::size_t kMaxMoved = 256U << 20U;
 constexpr std::chrono::seconds kLookAgain{1};
 
-/// The last lines of a file, as many as `max_bytes` hold.
+/// The last lines of a file, at most `max_bytes` of them.
 Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string& where) {
   struct stat info {};
   if (fstat(fd, &info) != 0)
     return system_error(errno, "cannot be looked at", where);
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size <= max_bytes)
-    // More may have come meanwhile.
+    // The file may have grown since `stat`.
     return read_all(fd, 2 * max_bytes, where);
   std::string bytes(max_bytes, '\0');
   std::size_t have = 0;
@@ -51,7 +51,8 @@ Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string&
   return bytes.erase(0, std::min(bytes.find('\n'), bytes.size() - 1) + 1);
 }
 
-/// Whether a link stands for a folder that is not listed beside it anyway, as one called `latest`.
+/// Whether the path is a link to a folder elsewhere. A link to a folder in the same folder, such as
+/// `latest`, does not count.
 bool leads_to_folder(int root, const std::string& path) {
   struct stat info {};
   struct stat above {};
@@ -64,19 +65,19 @@ bool leads_to_folder(int root, const std::string& path) {
          above.st_dev != beside.st_dev || above.st_ino != beside.st_ino;
 }
 
-/// It may be back in a moment; another one in its place is taken up first.
+/// The root may be back in a moment. If another folder is there now, baton looks at that one first.
 tl::unexpected<Error> root_is_away(const std::string& path) {
-  return fail(Errc::away,
-              "waits for the root, which is gone, or in whose place there is an empty folder, as a "
-              "mount point without its volume is; if it is the root, put any file into it, which "
-              "is seen within a minute",
-              path);
+  return fail(
+      Errc::away,
+      "waits for the root: it does not exist, or it is an empty folder, perhaps without its volume "
+      "mounted. If the empty folder is right, put any file into it; baton sees it within a minute",
+      path);
 }
 
 class RealDisk final : public Disk {
  public:
   explicit RealDisk(std::shared_ptr<RootFolder> root) : root_(std::move(root)) {}
-  ~RealDisk() override { kept_.leave(root_->fd()); }
+  ~RealDisk() override { displaced_.remove_unchanged(root_->fd()); }
   RealDisk(const RealDisk&) = delete;
   RealDisk& operator=(const RealDisk&) = delete;
   RealDisk(RealDisk&&) = delete;
@@ -97,22 +98,24 @@ class RealDisk final : public Disk {
   Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
   bool hold(const std::set<std::string>& paths) override;
-  bool keeps_old(Time now) override { return kept_.any(now); }
+  bool keeps_old(Time now) override { return displaced_.any(now); }
   std::vector<LateWrite> late_writes(Time now) override {
-    return kept_.late_writes(root_->fd(), now);
+    return displaced_.late_writes(root_->fd(), now);
   }
-  void late_noted(const LateWrite& write) override { kept_.noted(root_->fd(), write.kept); }
+  void late_noted(const LateWrite& write) override {
+    displaced_.remove_saved(root_->fd(), write.kept);
+  }
 
  private:
-  /// The folder of what is to be written. A root that was renamed or deleted is not followed: what
-  /// its path leads to is what counts.
+  /// The folder of the file to write. If the root was renamed or removed, the folder that its path
+  /// leads to counts.
   Result<Fd> folder_of(const SplitPath& at) const {
     if (!root_->is_current())
       return root_is_away(at.folder);
     return safe_open(root_->fd(), at.folder, O_RDONLY | O_DIRECTORY);
   }
-  bool root_is_there() const { return root_->is_current() && !root_->may_be_bare(); }
-  /// What a write found missing.
+  bool root_is_there() const { return root_->is_current() && !root_->may_be_unmounted(); }
+  /// The error of a write that found its file missing.
   tl::unexpected<Error> gone(const std::string& path) const {
     return root_is_there() ? fail(Errc::changed, "is gone", path) : root_is_away(path);
   }
@@ -122,18 +125,19 @@ class RealDisk final : public Disk {
   bool hold(const std::string& path);
 
   std::shared_ptr<RootFolder> root_;
-  DisplacedFiles kept_;
-  LockPatience patience_;
+  DisplacedFiles displaced_;
+  LockBudget patience_;
   std::map<std::string, Fd> held_;
-  std::set<std::string> made_anew_;  ///< those of them that were gone, and `create` made again
+  /// held lock files that were gone and that `create` made again
+  std::set<std::string> made_anew_;
   std::chrono::steady_clock::time_point looked_;
 };
 
 bool RealDisk::hold(const std::set<std::string>& paths) {
   const auto let_go =
       std::erase_if(held_, [&](const auto& row) { return !paths.contains(row.first); });
-  // There may be a thousand, one more or less each time. Whether somebody else has replaced one is
-  // looked for when nothing else is asked, and once in a while.
+  // There may be a thousand locked files. Look for replaced ones only when no other lock is needed,
+  // and then once in a while.
   const auto now = std::chrono::steady_clock::now();
   const bool same = let_go == 0 && held_.size() == paths.size();
   const bool all = same || now - looked_ >= kLookAgain;
@@ -151,9 +155,9 @@ bool RealDisk::hold(const std::string& path) {
   const auto folder = folder_of(at);
   if (!folder)
     return true;
-  // One that was replaced since is another file.
+  // A file that was replaced since is a different file.
   if (const auto known = held_.find(path);
-      known != held_.end() && names(folder->get(), at.name, known->second.get()))
+      known != held_.end() && name_leads_to(folder->get(), at.name, known->second.get()))
     return true;
   held_.erase(path);
   Fd file(openat(folder->get(), at.name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -161,13 +165,13 @@ bool RealDisk::hold(const std::string& path) {
     return true;
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     return errno != EWOULDBLOCK;
-  if (!names(folder->get(), at.name, file.get()))
-    return false;  // somebody was replacing it
+  if (!name_leads_to(folder->get(), at.name, file.get()))
+    return false;  // another process was just replacing it
   held_.emplace(path, std::move(file));
   return true;
 }
 
-// A second name may have been given to a file its maker could not read but we can.
+// Another user may have made a hard link here to a file that he cannot read but we can.
 Result<void> RealDisk::may_read(int fd, const std::string& path) const {
   struct stat file {};
   struct stat root {};
@@ -190,7 +194,7 @@ Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_
                                                                   : tl::unexpected(fd.error());
   if (auto fine = may_read(fd->get(), path); !fine)
     return pass_on(fine);
-  // Before the bytes: what is written meanwhile gives another stamp.
+  // Take the stamp before the bytes: a write in between then gives a different stamp.
   struct stat info {};
   const Stamp stamp = fstat(fd->get(), &info) == 0 ? stamp_of(info) : 0;
   Result<std::string> bytes = read_bytes(fd->get());
@@ -206,7 +210,7 @@ Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigne
     return root_is_away("");
   Walk walk;
   walk.file = [&](std::string path) {
-    if (kept_.adopt(path))
+    if (displaced_.add_found(path))
       return;
     struct stat info {};
     const bool seen = fstatat(root_->fd(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
@@ -258,12 +262,13 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
   if (!folder)
     return tl::unexpected(folder.error());
   const auto held = held_.find(path);
-  auto kept = exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes},
-                       patience_, held == held_.end() ? -1 : held->second.get());
-  if (!kept)
-    return pass_on(kept);
-  if (!kept->empty())
-    kept_.keep(path, join_path(at.folder, *kept), assumes);
+  auto displaced =
+      exchange(folder->get(), at.name, {.where = path, .assumes = assumes, .bytes = bytes},
+               patience_, held == held_.end() ? -1 : held->second.get());
+  if (!displaced)
+    return pass_on(displaced);
+  if (!displaced->empty())
+    displaced_.add(path, join_path(at.folder, *displaced), assumes);
   return {};
 }
 
@@ -284,7 +289,7 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
     return system_error(errno, "cannot be looked at", path);
   if (assumes_bytes != kAtEnd && static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
     return fail(Errc::changed, "was changed meanwhile", path);
-  // A line that its writer did not end would swallow the first of these.
+  // If the last line has no line feed, the appended lines would continue it.
   std::string ended;
   char last = '\n';
   if (assumes_bytes == kAtEnd && before.st_size > 0 &&
@@ -296,7 +301,7 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
   if (put == static_cast<ssize_t>(bytes.size()))
     return sync(fd->get(), path);
   const int error = put < 0 ? errno : ENOSPC;
-  // Part of a line is worse than none. Whoever does not lock and has appended since keeps it.
+  // Remove a partly written line. A writer without a lock may have appended more: then it stays.
   struct stat after {};
   if (put > 0 && fstat(fd->get(), &after) == 0 && after.st_size == before.st_size + put &&
       ftruncate(fd->get(), before.st_size) != 0)
@@ -313,7 +318,7 @@ Result<void> RealDisk::create(const std::string& path, std::string_view bytes) {
   auto folder = make_folders(root_->fd(), at.folder);
   if (!folder)
     return pass_on(folder);
-  auto fresh = prewrite(folder->get(), at.name, bytes, -1, path);
+  auto fresh = write_temporary(folder->get(), at.name, bytes, -1, path);
   if (!fresh)
     return pass_on(fresh);
   if (auto moved = move_new(folder->get(), fresh->name, folder->get(), at.name, path); !moved) {
@@ -334,7 +339,7 @@ Result<void> still(int file, const Digest& assumes, const std::string& path) {
   return {};
 }
 
-/// The file is as it was assumed, so deciding again would not help: somebody has to look.
+/// The file is as the decision assumed, so deciding again does not help: a person must look.
 tl::unexpected<Error> refused(Error error) {
   if (error.code == Errc::changed)
     error.code = Errc::denied;
@@ -366,8 +371,8 @@ Result<void> RealDisk::move(const std::string& from, const Digest& assumes, cons
   if (auto moved = move_new(from_folder->get(), source.name, to_folder->get(), target.name, to);
       !moved)
     return refused(moved.error());
-  if (!names(to_folder->get(), target.name, file->get())) {
-    // Another version was renamed into place since the look: it belongs where it was.
+  if (!name_leads_to(to_folder->get(), target.name, file->get())) {
+    // Another version was renamed into place since we looked: put it back.
     if (auto back = move_new(to_folder->get(), target.name, from_folder->get(), source.name, from);
         !back && back.error().code != Errc::changed)
       return back;

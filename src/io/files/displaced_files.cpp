@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "io/files/fd.h"
-#include "io/files/open_writers.h"
+#include "io/files/file_facts.h"
 #include "io/files/safe_open.h"
 
 namespace baton {
@@ -16,15 +16,15 @@ namespace {
 
 constexpr Millis kFirstLook{1000};
 constexpr Millis kLastLook{60'000};
-constexpr std::size_t kMaxKeptBytes = 256U << 20U;
+constexpr std::size_t kMaxDisplacedBytes = 256U << 20U;
 constexpr std::string_view kWas = ".was";
 constexpr std::size_t kDigestDigits = 32;
-constexpr std::size_t kKeptRandomDigits = 8;
-/// `.`, the digits with `-` between them, and what tells the name from others.
-constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kKeptRandomDigits + kWas.size();
+constexpr std::size_t kSuffixDigits = 8;
+/// The characters of the name besides the original name.
+constexpr std::size_t kTail = 1 + kDigestDigits + 1 + kSuffixDigits + kWas.size();
 constexpr std::size_t kLongestName = 255;
 
-/// At which age a file is settled.
+/// The age at which a file is compared for the last time and removed.
 Millis patience(OpenWriters open_writers) {
   switch (open_writers) {
     case OpenWriters::none:
@@ -34,10 +34,10 @@ Millis patience(OpenWriters open_writers) {
     case OpenWriters::unknown:
       break;
   }
-  return DisplacedFiles::kBlindLook;
+  return DisplacedFiles::kUnknownLook;
 }
 
-/// Whoever gives a file a second name may not be allowed to read it, but we are.
+/// Another user may have made a hard link to a file that he cannot read but we can.
 bool has_one_name(int fd) {
   struct stat info {};
   return fstat(fd, &info) == 0 && info.st_nlink <= 1;
@@ -54,16 +54,17 @@ void remove(int root, const std::string& path) {
 std::string displaced_name(std::string_view name, const Digest& digest) {
   if (1 + name.size() + kTail > kLongestName)
     return {};
-  return "." + std::string(name) + "." + hex(digest) + "-" + random_hex(kKeptRandomDigits / 2) +
+  return "." + std::string(name) + "." + hex(digest) + "-" + random_hex(kSuffixDigits / 2) +
          std::string(kWas);
 }
 
-void DisplacedFiles::keep(const std::string& path, const std::string& kept, const Digest& digest) {
-  kept_.insert_or_assign(kept, Kept{.path = path, .digest = digest, .since = {}});
+void DisplacedFiles::add(const std::string& path, const std::string& displaced,
+                         const Digest& digest) {
+  files_.insert_or_assign(displaced, Displaced{.path = path, .digest = digest, .since = {}});
 }
 
-bool DisplacedFiles::adopt(const std::string& kept) {
-  const SplitPath at = split_path(kept);
+bool DisplacedFiles::add_found(const std::string& displaced) {
+  const SplitPath at = split_path(displaced);
   const std::string& name = at.name;
   if (!name.starts_with('.') || !name.ends_with(kWas) || name.size() < kTail + 2)
     return false;
@@ -72,67 +73,68 @@ bool DisplacedFiles::adopt(const std::string& kept) {
   if (tail.front() != '.' || tail[1 + kDigestDigits] != '-' || !digest)
     return false;
   const std::string path = join_path(at.folder, name.substr(1, name.size() - kTail - 1));
-  kept_.try_emplace(kept, Kept{.path = path, .digest = *digest, .since = {}, .own = false});
+  files_.try_emplace(displaced,
+                     Displaced{.path = path, .digest = *digest, .since = {}, .own = false});
   return true;
 }
 
 bool DisplacedFiles::any(Time now) {
-  for (auto& [kept, row] : kept_)
+  for (auto& [displaced, row] : files_)
     if (!row.since)
       row.since = now;
-  return !kept_.empty();
+  return !files_.empty();
 }
 
 std::vector<LateWrite> DisplacedFiles::late_writes(int root, Time now) {
   std::vector<LateWrite> late;
-  // True: it is settled and need not be looked at again.
-  const auto settle = [&](const std::string& kept, Kept& row) {
+  // Returns true when the file needs no further look.
+  const auto settle = [&](const std::string& displaced, Displaced& row) {
     if (!row.since)
       row.since = now;
     const auto age = now - *row.since;
-    if (row.told || age < kFirstLook)
+    if (row.reported || age < kFirstLook)
       return false;
-    const auto fd = open_regular(root, kept, O_RDONLY);
+    const auto fd = open_regular(root, displaced, O_RDONLY);
     if (!fd)
       return fd.error().code != Errc::busy;
     if (!has_one_name(fd->get()))
       return true;
     if (age < patience(open_writers(fd->get())))
       return false;
-    auto bytes = read_all(fd->get(), kMaxKeptBytes, kept);
+    auto bytes = read_all(fd->get(), kMaxDisplacedBytes, displaced);
     if (!bytes)
       return bytes.error().code != Errc::busy;
     if (digest_of(*bytes) != row.digest) {
       late.push_back(
-          {.path = row.path, .bytes = std::move(*bytes), .into = row.digest, .kept = kept});
-      row.told = true;
+          {.path = row.path, .bytes = std::move(*bytes), .into = row.digest, .kept = displaced});
+      row.reported = true;
       return false;
     }
-    remove(root, kept);
+    remove(root, displaced);
     return true;
   };
-  for (auto each = kept_.begin(); each != kept_.end();)
-    each = settle(each->first, each->second) ? kept_.erase(each) : std::next(each);
+  for (auto each = files_.begin(); each != files_.end();)
+    each = settle(each->first, each->second) ? files_.erase(each) : std::next(each);
   return late;
 }
 
-void DisplacedFiles::noted(int root, const std::string& kept) {
-  remove(root, kept);
-  kept_.erase(kept);
+void DisplacedFiles::remove_saved(int root, const std::string& displaced) {
+  remove(root, displaced);
+  files_.erase(displaced);
 }
 
-void DisplacedFiles::leave(int root) {
-  for (const auto& [kept, row] : kept_) {
+void DisplacedFiles::remove_unchanged(int root) {
+  for (const auto& [displaced, row] : files_) {
     if (!row.own)
       continue;
-    const auto fd = open_regular(root, kept, O_RDONLY);
+    const auto fd = open_regular(root, displaced, O_RDONLY);
     if (!fd || open_writers(fd->get()) == OpenWriters::some)
       continue;
-    const auto bytes = read_all(fd->get(), kMaxKeptBytes, kept);
+    const auto bytes = read_all(fd->get(), kMaxDisplacedBytes, displaced);
     if (bytes && digest_of(*bytes) == row.digest)
-      remove(root, kept);
+      remove(root, displaced);
   }
-  kept_.clear();
+  files_.clear();
 }
 
 }  // namespace baton

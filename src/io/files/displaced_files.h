@@ -1,5 +1,10 @@
 #pragma once
 
+// Old versions of files that baton replaced. A writer may still have the old version open and write
+// into it, and that write must not be lost. So the old version stays beside the file under a `.was`
+// name until no writer has it open; then it is compared with what was replaced and removed. A later
+// process finds such files by their names.
+
 #include <map>
 #include <optional>
 #include <string>
@@ -12,44 +17,44 @@
 
 namespace baton {
 
-/// `.name.<digest>-<8 random hex>.was`: where a file that was exchanged lies until it is settled,
-/// and what it was then. Empty when it would be too long for a name.
+/// `.name.<digest>-<8 random hex>.was`: the name of an old version, with the digest of its content.
+/// Empty when the name would be too long.
 std::string displaced_name(std::string_view name, const Digest& digest);
 
-/// Files that were exchanged for ours and may still be held open by a writer. A second later, when
-/// nobody has them open for writing any more, they are compared once more and removed. A writer
-/// that never closes is waited for a minute, and for ten seconds where the kernel does not say who
-/// has a file open. Those that are not settled when this process ends are
-/// found by the next one, by their names.
+/// The old versions of one root. Each is looked at for the first time after one second, and removed
+/// when nobody has it open for writing. A writer that never closes gets one minute. Where the
+/// kernel cannot say who has the file open, the limit is ten seconds.
 class DisplacedFiles {
  public:
-  /// From this age on a file is settled of which nobody can say whether it is held open.
-  static constexpr Millis kBlindLook{10'000};
+  /// The age at which a file is removed if baton cannot know whether it is open.
+  static constexpr Millis kUnknownLook{10'000};
 
-  /// `kept`: where the old version of `path` lies; both relative to the root.
-  void keep(const std::string& path, const std::string& kept, const Digest& digest);
-  /// True: the name is that of a kept file, and it is looked after now, whoever left it.
-  bool adopt(const std::string& kept);
+  /// Adds a displaced file. `displaced` is its path, `path` the file whose old version it is; both
+  /// relative to the root.
+  void add(const std::string& path, const std::string& displaced, const Digest& digest);
+  /// If the name is that of a displaced file, adds it and returns true. Another process may have
+  /// left it.
+  bool add_found(const std::string& displaced);
 
-  /// Whether there is any; those of no age yet begin to be kept now.
+  /// Whether there are displaced files. Starts the age of new ones.
   bool any(Time now);
   std::vector<LateWrite> late_writes(int root, Time now);
-  /// What `late_writes` gave of this one is safe elsewhere: the file is removed.
-  void noted(int root, const std::string& kept);
+  /// Removes the displaced file after its late write was saved elsewhere.
+  void remove_saved(int root, const std::string& displaced);
 
-  /// At the end: removes those of our own that are unchanged and in nobody's hands, as far as that
-  /// is known, lest they gather where it never is; leaves the rest where it lies.
-  void leave(int root);
+  /// At the end of the process: removes its own displaced files if they are unchanged and, as far
+  /// as baton can know, not open. The others stay for the next process.
+  void remove_unchanged(int root);
 
  private:
-  struct Kept {
+  struct Displaced {
     std::string path;
     Digest digest;
     std::optional<Time> since;
     bool own = true;
-    bool told = false;  ///< as a late write
+    bool reported = false;  ///< reported as a late write
   };
-  std::map<std::string, Kept> kept_;  ///< by where they lie
+  std::map<std::string, Displaced> files_;  ///< by the path of the displaced file
 };
 
 }  // namespace baton

@@ -17,7 +17,7 @@ namespace {
 bool is_litter(const RootFolder& root, const std::string& path, std::chrono::seconds age) {
   const auto fd = safe_open(root.fd(), path, O_RDONLY | O_NONBLOCK);
   struct stat info {};
-  // The change time: a file that was exchanged keeps an old modification time.
+  // The change time, because a replaced file keeps its old modification time.
   return fd && fstat(fd->get(), &info) == 0 && S_ISREG(info.st_mode) &&
          std::chrono::seconds(std::time(nullptr) - info.st_ctime) >= age &&
          flock(fd->get(), LOCK_EX | LOCK_NB) == 0;
@@ -25,8 +25,8 @@ bool is_litter(const RootFolder& root, const std::string& path, std::chrono::sec
 
 }  // namespace
 
-std::size_t sweep_litter(const RootFolder& root, const std::vector<PatternFolder>& folders,
-                         std::chrono::seconds age) {
+std::size_t remove_leftovers(const RootFolder& root, const std::vector<PatternFolder>& folders,
+                             std::chrono::seconds age) {
   std::size_t removed = 0;
   const auto look = [&](const std::string& path) {
     const SplitPath at = split_path(path);
@@ -36,7 +36,7 @@ std::size_t sweep_litter(const RootFolder& root, const std::vector<PatternFolder
     if (folder && unlinkat(folder->get(), at.name.c_str(), 0) == 0)
       ++removed;
   };
-  // What cannot be looked into is passed over: litter hurts nobody.
+  // Ignore folders that cannot be read: leftover files do no harm.
   for (const PatternFolder& each : folders)
     (void)walk_files(root.fd(), each.folder, each.depth, Walk{look});
   return removed;
@@ -50,7 +50,7 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   if (fstat(fd.get(), &info) != 0)
     return system_error(errno, "cannot be looked at", path);
   if (!S_ISREG(info.st_mode))
-    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
+    return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
   return read_all(fd.get(), max_bytes, path);
 }
 

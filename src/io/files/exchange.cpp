@@ -18,10 +18,11 @@ namespace baton {
 
 namespace {
 
-// Who holds a lock longer than this is not exchanging a file but stuck, or wants to stop us.
-constexpr std::chrono::milliseconds kLockPatience{250};
+// A process that holds a lock longer than this does not replace a file; it hangs, or wants to block
+// us.
+constexpr std::chrono::milliseconds kLongestLock{250};
 constexpr int kRestPerWait = 20;
-// Nothing we ever wrote is larger; a larger file is not what anybody assumed.
+// baton never writes a larger file, so a larger file is not the assumed one.
 constexpr std::size_t kMaxCompared = 256U << 20U;
 constexpr int kRaces = 100;
 
@@ -70,10 +71,9 @@ tl::unexpected<Error> has_changed(const std::string& where) {
   return fail(Errc::changed, "was changed meanwhile", where);
 }
 
-// `temporary` came out and is not what was expected: it goes back. `ours` is what we believe to
-// stand at the name. If somebody has written there since, theirs is the newest and ours and the old
-// one are both overwritten, as they would have been without us. What files are compared by is held
-// open: an inode number alone is soon given to the next file.
+// Puts the unexpected old version `temporary` back. `ours` is the version that we just put in
+// place. If another process has written the file since, its version is the newest one and stays.
+// Both files are held open for the comparison, because the kernel reuses inode numbers soon.
 void put_back(int folder, const std::string& name, const std::string& temporary, const Fd& fresh) {
   auto ours = identity(fresh.get());
   Fd held;
@@ -83,39 +83,39 @@ void put_back(int folder, const std::string& name, const std::string& temporary,
     if (!goes_back || identity(folder, name) != ours)
       return drop(folder, temporary);
     if (rename2(folder, temporary, folder, name, RENAME_EXCHANGE) != 0)
-      return;  // better litter than a loss; the name may be gone, then it is litter
+      return;  // a leftover file is better than a lost one
     if (identity(folder, temporary) == ours)
       return drop(folder, temporary);
-    // A still newer version slipped in between the look and the exchange, and came out: same again.
+    // A newer version came in between the look and the exchange, so put that one back.
     ours = goes_back;
     held = std::move(back);
   }
 }
 
-// Network file systems cannot exchange. The old file keeps a second name while the new one takes
-// its place; what somebody renames into place in the two calls between the last look and ours is
-// lost.
-Result<std::string> overwrite(int folder, const std::string& name, const Prewritten& fresh, int old,
-                              const Replacement& replacement) {
-  std::string kept = temporary_name(name);
-  if (linkat(folder, name.c_str(), folder, kept.c_str(), 0) != 0)
-    kept.clear();
-  const bool expected = names(folder, kept.empty() ? name : kept, old) &&
+// For file systems that cannot exchange two files, such as NFS. The old file gets a second name
+// while the new one takes its place. A version that is renamed into place between our last look and
+// our rename is lost.
+Result<std::string> overwrite(int folder, const std::string& name, const TemporaryFile& fresh,
+                              int old, const Replacement& replacement) {
+  std::string displaced = temporary_name(name);
+  if (linkat(folder, name.c_str(), folder, displaced.c_str(), 0) != 0)
+    displaced.clear();
+  const bool expected = name_leads_to(folder, displaced.empty() ? name : displaced, old) &&
                         holds(old, replacement.assumes, replacement.where);
   const bool replaced = expected && renameat(folder, fresh.name.c_str(), folder, name.c_str()) == 0;
   if (!replaced) {
     const int error = errno;
     drop(folder, fresh.name);
-    if (!kept.empty())
-      drop(folder, kept);
+    if (!displaced.empty())
+      drop(folder, displaced);
     if (!expected)
       return has_changed(replacement.where);
     return system_error(error, "cannot be replaced", replacement.where);
   }
-  return kept;
+  return displaced;
 }
 
-Result<std::string> swap(int folder, const std::string& name, const Prewritten& fresh, int old,
+Result<std::string> swap(int folder, const std::string& name, const TemporaryFile& fresh, int old,
                          const Replacement& replacement) {
   if (rename2(folder, fresh.name, folder, name, RENAME_EXCHANGE) != 0) {
     const int error = errno;
@@ -127,34 +127,33 @@ Result<std::string> swap(int folder, const std::string& name, const Prewritten& 
     return system_error(error, "cannot be exchanged", replacement.where);
   }
   const bool expected =
-      names(folder, fresh.name, old) && holds(old, replacement.assumes, replacement.where);
+      name_leads_to(folder, fresh.name, old) && holds(old, replacement.assumes, replacement.where);
   if (expected)
     return fresh.name;
   put_back(folder, name, fresh.name, fresh.fd);
   return has_changed(replacement.where);
 }
 
-// A name that tells the next daemon what it is, should this process end before it is settled.
+// Renames the old version so that a later process recognises it, if this one ends too early.
 std::string set_aside(int folder, const std::string& name, const std::string& temporary,
                       const Digest& digest) {
-  std::string kept = displaced_name(name, digest);
-  const bool moved = !temporary.empty() && !kept.empty() &&
-                     renameat(folder, temporary.c_str(), folder, kept.c_str()) == 0;
-  return moved ? kept : temporary;
+  std::string displaced = displaced_name(name, digest);
+  const bool moved = !temporary.empty() && !displaced.empty() &&
+                     renameat(folder, temporary.c_str(), folder, displaced.c_str()) == 0;
+  return moved ? displaced : temporary;
 }
 
 constexpr mode_t kPermissions = 0777;
 constexpr const char* kAccessList = "system.posix_acl_access";
 
-/// With an access list the group bits of the mode are what all it names may at most, and the
-/// group's own right stands in the list. A file made in a folder with a list for new files has one
-/// of that folder's.
+/// With an access list, the group bits of the mode are only the upper limit of the list, and the
+/// list holds the rights of the group. In a folder with a default list, a new file gets that list.
 void same_access(int fd, int like, const struct stat& old) {
   mode_t mode = old.st_mode & kPermissions;
-  // Only root may give files away; the group alone often works.
+  // Only root may change the owner. Changing only the group often works.
   const bool same_group = fchown(fd, old.st_uid, old.st_gid) == 0 ||
                           fchown(fd, static_cast<uid_t>(-1), old.st_gid) == 0;
-  constexpr std::size_t kLongest = 65536;  // the kernel's own bound
+  constexpr std::size_t kLongest = 65536;  // the limit of the kernel
   std::string list(kLongest, '\0');
   const ssize_t size = fgetxattr(like, kAccessList, list.data(), list.size());
   if (size <= 0)
@@ -163,50 +162,51 @@ void same_access(int fd, int like, const struct stat& old) {
       size <= 0 || (same_group && fsetxattr(fd, kAccessList, list.data(),
                                             static_cast<std::size_t>(size), 0) == 0);
   if (!same_group || !same_list)
-    mode &= ~static_cast<mode_t>(S_IRWXG);  // what the old group might must not be another's
+    // the rights of the old group must not go to another group
+    mode &= ~static_cast<mode_t>(S_IRWXG);
   fchmod(fd, mode);
 }
 
 }  // namespace
 
-bool names(int folder, const std::string& name, int fd) {
+bool name_leads_to(int folder, const std::string& name, int fd) {
   const auto named = identity(folder, name);
   return named && named == identity(fd);
 }
 
-Result<void> LockPatience::lock(int fd, const std::string& where) {
+Result<void> LockBudget::lock(int fd, const std::string& where) {
   using std::chrono::duration_cast;
   using std::chrono::milliseconds;
   const auto asked = std::chrono::steady_clock::now();
-  rested_ = std::max(rested_, asked);
-  const auto left = kLockPatience - duration_cast<milliseconds>((rested_ - asked) / kRestPerWait);
+  full_at_ = std::max(full_at_, asked);
+  const auto left = kLongestLock - duration_cast<milliseconds>((full_at_ - asked) / kRestPerWait);
   auto locked = lock_exclusive(fd, std::max(0, static_cast<int>(left.count())), where);
-  rested_ += kRestPerWait * (std::chrono::steady_clock::now() - asked);
+  full_at_ += kRestPerWait * (std::chrono::steady_clock::now() - asked);
   return locked;
 }
 
 Result<Fd> open_locked(int folder, const std::string& name, int flags, const std::string& where,
-                       LockPatience& patience) {
+                       LockBudget& budget) {
   for (int i = 0; i < kRaces; ++i) {
     auto fd = open_regular(folder, name, flags);
     if (!fd) {
       fd.error().where = where;
       return fd;
     }
-    // Where the file system cannot lock (NFS and a descriptor for reading) the comparison has to
-    // do.
-    if (auto locked = patience.lock(fd->get(), where); !locked && locked.error().code == Errc::busy)
+    // Where the file system cannot lock (NFS with a descriptor for reading), the comparison must be
+    // enough.
+    if (auto locked = budget.lock(fd->get(), where); !locked && locked.error().code == Errc::busy)
       return pass_on(locked);
-    if (names(folder, name, fd->get()))
+    if (name_leads_to(folder, name, fd->get()))
       return fd;
   }
   return has_changed(where);
 }
 
-Result<Prewritten> prewrite(int folder, const std::string& name, std::string_view bytes, int like,
-                            const std::string& where) {
+Result<TemporaryFile> write_temporary(int folder, const std::string& name, std::string_view bytes,
+                                      int like, const std::string& where) {
   constexpr mode_t kUsual = 0666;
-  Prewritten fresh{.name = temporary_name(name), .fd = {}};
+  TemporaryFile fresh{.name = temporary_name(name), .fd = {}};
   auto fd = safe_open(folder, fresh.name, O_RDWR | O_CREAT | O_EXCL, like < 0 ? kUsual : 0600);
   if (!fd) {
     fd.error().where = where;
@@ -246,10 +246,10 @@ Result<void> move_new(int from_folder, const std::string& from, int to_folder,
 }
 
 Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement,
-                             LockPatience& patience, int held) {
-  auto old = held >= 0 && names(folder, name, held)
+                             LockBudget& budget, int held) {
+  auto old = held >= 0 && name_leads_to(folder, name, held)
                  ? Result<Fd>(Fd(fcntl(held, F_DUPFD_CLOEXEC, 0)))
-                 : open_locked(folder, name, O_RDONLY, replacement.where, patience);
+                 : open_locked(folder, name, O_RDONLY, replacement.where, budget);
   if (old && !*old)
     return system_error(errno, "cannot be held", replacement.where);
   if (!old) {
@@ -259,16 +259,17 @@ Result<std::string> exchange(int folder, const std::string& name, const Replacem
   }
   if (!holds(old->get(), replacement.assumes, replacement.where))
     return has_changed(replacement.where);
-  auto fresh = prewrite(folder, name, replacement.bytes, old->get(), replacement.where);
+  auto fresh = write_temporary(folder, name, replacement.bytes, old->get(), replacement.where);
   if (!fresh)
     return pass_on(fresh);
-  auto kept = replacement.can_exchange ? swap(folder, name, *fresh, old->get(), replacement)
-                                       : overwrite(folder, name, *fresh, old->get(), replacement);
-  if (kept)
-    kept = set_aside(folder, name, *kept, replacement.assumes);
-  if (auto synced = sync(folder, replacement.where); kept && !synced)
+  auto displaced = replacement.can_exchange
+                       ? swap(folder, name, *fresh, old->get(), replacement)
+                       : overwrite(folder, name, *fresh, old->get(), replacement);
+  if (displaced)
+    displaced = set_aside(folder, name, *displaced, replacement.assumes);
+  if (auto synced = sync(folder, replacement.where); displaced && !synced)
     return pass_on(synced);
-  return kept;
+  return displaced;
 }
 
 }  // namespace baton

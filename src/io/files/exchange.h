@@ -1,5 +1,12 @@
 #pragma once
 
+// Replaces a file that other processes write too, without losing what they write.
+//
+// The new version is written beside the old one, both are locked (flock), and they change places in
+// one step. A writer that does not lock may come in between, so the old version is compared with
+// the expected one and put back if it differs. Writers that still have the old file open are the
+// business of `DisplacedFiles` (displaced_files.h).
+
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -12,44 +19,38 @@
 
 namespace baton {
 
-// Replacing a file that others write as well.
-//
-// The new version is written beside the old one, both are locked (flock), and they change places in
-// one step. Writers that do not lock may come in between; therefore what came out is compared with
-// what was expected, and put back if it is something else. Writers that still hold the old file
-// open are what `DisplacedFiles` (io/files/displaced_files.h) waits for.
-
-/// How long its owner still waits for locks: a quarter of a second for all that he asks for at a
-/// time, and a twentieth of the time that passes. Whoever holds a thousand files locked must not
-/// keep him from everything else.
-class LockPatience {
+/// Limits the time that one owner waits for locks: 250 ms at once, refilled by one twentieth of the
+/// time that passes. So a process that keeps a thousand files locked cannot block baton.
+class LockBudget {
  public:
-  /// Errc::busy when somebody keeps the lock.
+  /// Errc::busy when another process keeps the lock.
   Result<void> lock(int fd, const std::string& where);
 
  private:
-  std::chrono::steady_clock::time_point rested_;  ///< all of it is there again from then on
+  /// the time at which the full budget is available again
+  std::chrono::steady_clock::time_point full_at_;
 };
 
-/// Opens a regular file for `flags` and locks it; what is locked is what the name leads to.
-/// Errc::busy when somebody keeps the lock, changed when the file is replaced all the time.
+/// Opens a regular file with `flags` and locks it. The name leads to the locked file on return.
+/// Errc::busy when another process keeps the lock, changed when the file is replaced again and
+/// again.
 Result<Fd> open_locked(int folder, const std::string& name, int flags, const std::string& where,
-                       LockPatience& patience);
+                       LockBudget& budget);
 
-/// Whether the name leads to what `fd` is.
-bool names(int folder, const std::string& name, int fd);
+/// Whether the name leads to the open file `fd`.
+bool name_leads_to(int folder, const std::string& name, int fd);
 
-/// Bytes of a file on their way in: complete, synced, locked, under a temporary name.
-struct Prewritten {
+/// A complete, synced and locked file under a temporary name.
+struct TemporaryFile {
   std::string name;
   Fd fd;
 };
-/// `like`: the file whose mode, owner, group and access list it gets; -1 for the usual ones.
-Result<Prewritten> prewrite(int folder, const std::string& name, std::string_view bytes, int like,
-                            const std::string& where);
+/// `like`: the file whose mode, owner, group and access list the new one gets; -1 for the defaults.
+Result<TemporaryFile> write_temporary(int folder, const std::string& name, std::string_view bytes,
+                                      int like, const std::string& where);
 
-/// Moves without overwriting, also where the kernel's file system cannot. Errc::changed when `to`
-/// exists.
+/// Moves a file without overwriting another one, also on file systems that have no such call.
+/// Errc::changed when `to` exists.
 Result<void> move_new(int from_folder, const std::string& from, int to_folder,
                       const std::string& to, const std::string& where);
 
@@ -57,14 +58,13 @@ struct Replacement {
   std::string where;  ///< for messages
   Digest assumes;
   std::string_view bytes;
-  bool can_exchange = true;  ///< false: as on a file system that cannot
+  bool can_exchange = true;  ///< false: take the way for file systems that cannot exchange files
 };
 
-/// Replaces `name`. `held`: a file that the caller has locked, or -1; where `name` leads to it the
-/// lock is not asked for again. Returns the name under which the old file lies now
-/// (`displaced_name`, a temporary one where that would be too long), empty when it could not be
-/// kept. Errc::changed: see Disk::replace.
+/// Replaces `name`. `held` is a file that the caller has locked already, or -1. Returns the name of
+/// the old version: a `displaced_name`, or a temporary name if that would be too long. Empty when
+/// the old version could not be kept. Errc::changed: see Disk::replace.
 Result<std::string> exchange(int folder, const std::string& name, const Replacement& replacement,
-                             LockPatience& patience, int held = -1);
+                             LockBudget& budget, int held = -1);
 
 }  // namespace baton

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/files/flock.h"
+#include "io/files/file_facts.h"
 
 namespace baton {
 
@@ -51,7 +51,7 @@ Errc errc_of(int error) {
       return Errc::not_regular;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:  // beyond what this process may write, most likely
+    case EFBIG:  // most likely the file would be larger than this process may write
       return Errc::no_space;
     case EACCES:
     case EPERM:
@@ -62,7 +62,7 @@ Errc errc_of(int error) {
     case ENOMEM:
     case EAGAIN:
     case EINTR:
-    case ESTALE:  // of a network: another machine has put a new version in its place meanwhile
+    case ESTALE:  // network file system: another machine has replaced the file
       return Errc::busy;
     case EEXIST:
       return Errc::changed;
@@ -151,7 +151,7 @@ Result<void> lock_exclusive(int fd, int patience_ms, const std::string& where) {
 std::string random_hex(std::size_t bytes) {
   std::string raw(bytes, '\0');
   for (std::size_t have = 0; have < bytes;) {
-    // Never fails for long: the pool is ready long before any daemon starts.
+    // Waits only while the kernel is still collecting randomness, right after boot.
     const ssize_t got = getrandom(raw.data() + have, bytes - have, 0);
     if (got > 0)
       have += static_cast<std::size_t>(got);

@@ -1,5 +1,8 @@
 #pragma once
 
+// Owned file descriptors, and the few calls on them that everything in io needs: read all, write
+// all, sync, lock, temporary names. Each turns an errno into an `Errc` and a message with the path.
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +15,6 @@
 
 namespace baton {
 
-/// An owned file descriptor.
 class Fd {
  public:
   Fd() = default;
@@ -32,32 +34,31 @@ class Fd {
   int fd_ = -1;
 };
 
-/// What an errno means to a caller. A name that cannot exist is not_regular, like one that leads
-/// astray.
+/// The `Errc` for an errno. A name that cannot exist is not_regular, like a path that is not
+/// allowed.
 Errc errc_of(int error);
-/// `what`, a colon, and what the system says about `error`.
+/// An error with the message `what: <text of the errno>`.
 tl::unexpected<Error> system_error(int error, std::string_view what, std::string where);
 
-/// Everything from the present offset on, never more than `max_bytes`: then Errc::too_large. A file
-/// that grows meanwhile cannot make it read more.
+/// Reads from the current offset to the end, at most `max_bytes` (then Errc::too_large), even if
+/// the file grows.
 Result<std::string> read_all(int fd, std::size_t max_bytes, const std::string& where);
 Result<void> write_all(int fd, std::string_view bytes, const std::string& where);
 Result<void> sync(int fd, const std::string& where);
 
-/// The mode of what was just made and is open, whatever the umask. A set-group bit that the kernel
-/// passed on stays where this user may keep it; one that may not be set (RestrictSUIDSGID= of a
-/// unit) is done without.
+/// Sets the mode of a new open file, whatever the umask is. Keeps a set-group bit that the folder
+/// passed on, if this user may set it. A service with RestrictSUIDSGID= may not; then the bit is
+/// dropped.
 Result<void> set_mode(int fd, mode_t mode, const std::string& where);
 
-/// An exclusive flock, tried for at most `patience_ms`: a holder that never lets go must not stop
-/// us. Errc::busy.
+/// Locks with an exclusive flock and waits at most `patience_ms` for it. Errc::busy.
 Result<void> lock_exclusive(int fd, int patience_ms, const std::string& where);
 
-/// `bytes` random bytes as hexadecimal digits.
+/// Returns `bytes` random bytes as hexadecimal digits.
 std::string random_hex(std::size_t bytes);
 
-/// `.name.<16 random hex>.tmp`, the name of everything that is on its way to become `name`. A name
-/// that would become too long is cut.
+/// `.name.<16 random hex>.tmp`: the name of a file that will be renamed to `name` when it is
+/// complete. A long name is cut.
 std::string temporary_name(std::string_view name);
 bool is_temporary_name(std::string_view name);
 

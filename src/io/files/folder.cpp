@@ -30,7 +30,7 @@ bool is_folder(int folder, const dirent& entry) {
          S_ISDIR(info.st_mode);
 }
 
-/// What stands where a folder belongs, or one above it, and is none.
+/// An error if something that is not a folder is in the place of the folder or of one above it.
 Result<void> no_file_instead(int root, const std::string& folder) {
   for (std::size_t end = 0; end != std::string::npos && !folder.empty();) {
     end = folder.find('/', end + 1);
@@ -47,7 +47,7 @@ Result<void> no_file_instead(int root, const std::string& folder) {
 }  // namespace
 
 Result<FolderNames> names_in(int folder, const std::string& where) {
-  // An own open file description: the offset of the caller's is shared with all its duplicates.
+  // Open the folder again: duplicates of the caller's descriptor share one read offset.
   Fd own(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!own)
     return system_error(errno, "folder cannot be read", where);
@@ -73,7 +73,7 @@ Result<FolderNames> names_in(int folder, const std::string& where) {
 
 namespace {
 
-/// Of a folder that cannot be listed: nothing when it is passed over.
+/// A folder that cannot be listed: an error, or nothing when it may be skipped.
 Result<void> unlisted(int root, const std::string& folder, bool first, const Walk& walk,
                       const Error& error) {
   const bool passed_over =

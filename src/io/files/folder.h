@@ -1,5 +1,9 @@
 #pragma once
 
+// Lists folders: one folder, or a tree down to a given depth. Works on open folders, so a folder
+// that is renamed meanwhile does not lead elsewhere. Never follows links and never enters other
+// mounts.
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,21 +12,20 @@
 
 namespace baton {
 
-/// The names in one folder, without `.` and `..`.
 struct FolderNames {
-  std::vector<std::string> files;  ///< everything that is no folder, links included
+  std::vector<std::string> files;  ///< everything that is not a folder, links included
   std::vector<std::string> folders;
 };
 
-/// Reads an open folder from its beginning. The descriptor stays the caller's.
+/// Reads an open folder from its beginning. The caller keeps the descriptor.
 Result<FolderNames> names_in(int folder, const std::string& where);
 
-/// Calls `file` with each file below `folder` ("": `root` itself), `depth` levels of folders deep.
-/// Not recursive, so that no tree is too deep for it; holds one descriptor at a time. What vanishes
-/// meanwhile, links, other mounts and folders below that may not be read are passed over; the last
-/// two are told to `closed`, as Errc::not_regular and denied. A `folder` that does not exist is
-/// empty; one whose place something else takes is Errc::not_regular. Folders below are told to
-/// `below`, also those too deep to be walked.
+/// Calls `file` for each file below `folder` ("": `root` itself), down to `depth` levels. It is not
+/// recursive and holds one descriptor at a time, so no tree is too deep. It skips links, other
+/// mounts, folders that may not be read, and what vanishes meanwhile. It reports other mounts
+/// (Errc::not_regular) and unreadable folders (denied) to `closed`, and every folder to `below`,
+/// also those that are too deep. A missing `folder` counts as empty; if it is not a folder, the
+/// result is Errc::not_regular.
 struct Walk {
   std::function<void(std::string path)> file;
   std::function<void(const std::string& folder, const Error& why)> closed = nullptr;

@@ -16,8 +16,7 @@
 #include "base/json/json.h"
 #include "base/time.h"
 #include "io/files/disk.h"
-#include "io/files/file_system.h"
-#include "io/files/flock.h"
+#include "io/files/file_facts.h"
 #include "io/files/root.h"
 
 namespace baton {
@@ -26,13 +25,13 @@ namespace {
 
 constexpr int kPatienceMs = 2000;
 constexpr int kNapMs = 20;
-/// A lock is signed right after it was taken.
+/// A process writes its name into `lock` right after it has locked it.
 constexpr int kMaxUnsigned = 10;
-/// Who was killed may be seen to hold it until what he was making has entered its program; but he
-/// may also be one whom this process cannot see, in a container.
+/// A killed process can seem to hold the lock until a child that it was forking has called exec. It
+/// may also be a process in another container, which we cannot see.
 constexpr int kMaxGone = 25;
 constexpr const char* kCommand = "command";
-/// A path of the longest, each byte of it escaped, and a few words.
+/// The longest path with every byte escaped, and a few words.
 constexpr std::size_t kMaxLockBytes = 32'768;
 
 std::string lock_path(const std::string& state_folder) {
@@ -55,7 +54,8 @@ Result<Fd> open_lock(const std::string& path) {
   return fd;
 }
 
-/// `state_folder`: whose `lock` may say what the kernel does not; "" when it says nothing of this.
+/// The error for a held lock. `state_folder`: its `lock` file names the holder if the kernel does
+/// not; may be "".
 tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::string& where) {
   std::int64_t pid = flock_holder(fd);
   const LockHolder holder = state_folder.empty() ? LockHolder{} : lock_holder(state_folder);
@@ -64,14 +64,14 @@ tl::unexpected<Error> held(int fd, const std::string& state_folder, const std::s
   if (holder.role == LockRole::command && pid > 0)
     return fail(
         Errc::locked,
-        "is locked by a command that acts while there is no daemon, process " + std::to_string(pid),
+        "is locked by a command that works without a daemon, process " + std::to_string(pid),
         where);
   if (pid <= 0)
     return fail(Errc::served, "is locked by another process", where);
   return fail(Errc::served, "is locked by process " + std::to_string(pid), where);
 }
 
-// A lock on what the path leads to. The folder or file may be replaced while we wait.
+// Locks what the path leads to. The folder or file may be replaced while we wait.
 Result<Fd> lock_path_at(const std::string& path, Result<Fd> (*opened)(const std::string&),
                         const std::string& state_folder, int& patience_ms) {
   for (;;) {
@@ -115,13 +115,13 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   if (!state)
     return pass_on(state);
   auto folder = open_folder(root);
-  // Of a root that is gone a command can still end the agents.
+  // When the root is gone, a command can still end its agents.
   const bool gone = !folder && folder.error().code == Errc::not_found && role == LockRole::command;
   if (!folder && !gone)
     return pass_on(folder);
   Fd locked;
   if (!gone && network_file_system_of(folder->get()).empty()) {
-    // Whoever holds that without the state folder has signed elsewhere.
+    // A holder of this lock without the state folder has another state folder.
     auto fd = lock_path_at(root, open_folder, "", patience_ms);
     if (!fd)
       return pass_on(fd);
@@ -132,16 +132,16 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   return RootLock(std::move(locked), std::move(*state));
 }
 
-void RootLock::let_root_go() {
-  // The disk still holds the folder by a descriptor of the same lock: closing this one frees
-  // nothing.
+void RootLock::release_root() {
+  // The disk has a duplicate of this descriptor with the same lock, so closing this one does not
+  // unlock.
   if (root_)
     (void)flock(root_.get(), LOCK_UN);
   root_.reset();
 }
 
-Result<Fd> RootLock::take_root(const std::string& root) {
-  let_root_go();
+Result<Fd> RootLock::lock_root_folder(const std::string& root) {
+  release_root();
   auto folder = open_folder(root);
   if (!folder || !network_file_system_of(folder->get()).empty())
     return folder;
@@ -149,7 +149,7 @@ Result<Fd> RootLock::take_root(const std::string& root) {
   auto locked = lock_path_at(root, open_folder, "", no_patience);
   if (!locked)
     return locked;
-  // A second descriptor of the same lock.
+  // A second descriptor for the same lock.
   Fd held(fcntl(locked->get(), F_DUPFD_CLOEXEC, 0));
   if (!held)
     return system_error(errno, "cannot be held", root);
@@ -163,22 +163,22 @@ Result<RootLock> lock_root(const std::string& root, const std::string& state_fol
 }
 
 bool daemon_lives(const std::string& state_folder) {
-  // A process is patient once with each lock, however often it asks.
+  // A process waits only once for each lock, however often it asks.
   static std::map<std::string, int> patience;
   int& naps_left = patience.try_emplace(state_folder, kMaxGone).first->second;
   const Fd fd(
       open(lock_path(state_folder).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   for (int naps = 0;; ++naps) {
-    // A shared lock, so that two who ask do not see each other.
+    // A shared lock, so that two processes that ask at once do not see each other.
     if (!fd || flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
       return false;
     const LockHolder holder = lock_holder(state_folder);
     const std::int64_t pid = flock_holder(fd.get());
-    // It was killed, and a process it was making has not yet let go what it was born with. Of who
-    // is gone the kernel may not say the number.
+    // The holder was killed, and a child that it was forking still has its descriptors. The kernel
+    // may not tell the number of a process that is gone.
     const auto it = static_cast<pid_t>(pid > 0 ? pid : holder.pid);
     const bool gone = it > 0 && kill(it, 0) != 0 && errno == ESRCH;
-    // Where the two differ, what stands there may still be of the holder before.
+    // If the two numbers differ, the text may still be that of the previous holder.
     const bool settled = !gone && (pid <= 0 || pid == holder.pid || naps >= kMaxUnsigned);
     if (settled || (gone && naps_left-- <= 0))
       return holder.role == LockRole::daemon;
@@ -189,12 +189,12 @@ bool daemon_lives(const std::string& state_folder) {
 std::int64_t holder_of_root(const std::string& root) {
   const auto folder = open_folder(root);
   const std::int64_t pid = folder ? flock_holder(folder->get()) : 0;
-  // Others may lock a folder for reasons of their own.
+  // Other programs may lock a folder for their own reasons.
   const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxLockBytes)
                             : Result<std::string>("");
   if (!name || !name->starts_with("baton"))
     return 0;
-  // Nor is a command one that acts where there is no daemon.
+  // A command that works without a daemon is not a daemon either.
   const auto words = read_file("/proc/" + std::to_string(pid) + "/cmdline", kMaxLockBytes);
   return words && words->find(std::string_view("\0run\0", 5)) != std::string::npos ? pid : 0;
 }

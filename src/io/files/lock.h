@@ -1,5 +1,9 @@
 #pragma once
 
+// Makes sure that only one process acts on a root: an exclusive flock on the root's folder and on
+// the file `lock` in its state folder. The `lock` file also says who the holder is. Reading
+// commands take no lock.
+
 #include <cstdint>
 #include <string>
 
@@ -8,49 +12,47 @@
 
 namespace baton {
 
-/// For what a process holds a root: to serve it, or to act once where nobody serves it.
+/// Why a process locks a root: to serve it, or to act once while no daemon serves it.
 enum class LockRole { daemon, command };
 
-/// That this process, and no other, acts on a root: an exclusive flock on the root's folder and on
-/// `lock` in its state folder. Held until destroyed; not inherited by started programs.
+/// The two locks of a root, held until destroyed. Started programs do not inherit them.
 class RootLock {
  public:
   /// See `lock_root`.
   static Result<RootLock> take(const std::string& root, const std::string& state_folder,
                                LockRole role);
 
-  /// The root's folder is not the root any more: whoever it belongs to now may lock it. The state
-  /// folder stays locked.
-  void let_root_go();
-  /// Locks the folder that the root's path leads to now, at once or not at all, and returns it.
-  /// After an error no folder is locked. Errc::served, not_found, denied, busy, locked, io.
-  Result<Fd> take_root(const std::string& root);
+  /// Releases the root's folder after another folder took its place; that folder belongs to whoever
+  /// locks it next. The state folder stays locked.
+  void release_root();
+  /// Locks the folder that the root's path leads to now, without waiting, and returns it. After an
+  /// error no folder is locked. Errc::served, not_found, denied, busy, locked, io.
+  Result<Fd> lock_root_folder(const std::string& root);
 
  private:
   RootLock(Fd root, Fd state) : root_(std::move(root)), state_(std::move(state)) {}
-  Fd root_;  ///< none for a root on a network file system: flock on a folder does not work there
+  Fd root_;  ///< none on a network file system, where flock on a folder does not work
   Fd state_;
 };
 
-/// Tries for two seconds. Errc::served: a daemon, or somebody unknown, has it; locked: a command
-/// has it, whose end may be waited for. Both name the process. Errc::busy: nothing can be locked at
-/// present. Errc::not_found, denied, no_space, io.
+/// Tries for two seconds. Errc::served: a daemon or an unknown process holds the root.
+/// Errc::locked: a command holds it, and will end. Both name the process. Errc::busy: nothing can
+/// be locked now. Errc::not_found, denied, no_space, io.
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
                            LockRole role = LockRole::daemon);
 
-/// Whether a daemon holds the lock of this state folder, not a command. False when that cannot be
-/// found out.
+/// Whether a daemon (not a command) holds the lock of this state folder. False when unknown.
 bool daemon_lives(const std::string& state_folder);
 
-/// The daemon that holds the root's folder locked, wherever its state lies; 0: none does, or that
-/// cannot be found out.
+/// The process of the daemon that holds the root's folder locked, wherever its state is. 0: none,
+/// or unknown.
 std::int64_t holder_of_root(const std::string& root);
 
-/// What `lock` says about its holder, alive or not; `pid` 0 when it says nothing.
+/// What `lock` says about its holder, who may have ended. `pid` is 0 when it says nothing.
 struct LockHolder {
   std::int64_t pid = 0;
   std::string since;  ///< ISO time
-  std::string root;   ///< real path; "" when an older baton has signed
+  std::string root;   ///< real path; "" when an older baton wrote it
   LockRole role = LockRole::daemon;
 };
 LockHolder lock_holder(const std::string& state_folder);

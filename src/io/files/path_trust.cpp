@@ -23,7 +23,7 @@ Result<void> check_one(const struct stat& info, const std::string& path) {
   if (info.st_uid != 0 && info.st_uid != geteuid())
     return fail(Errc::denied, "belongs to user " + std::to_string(info.st_uid), path);
   if (S_ISLNK(info.st_mode))
-    return {};  // a link has no mode of its own; who may exchange it is decided by its folder
+    return {};  // a link has no mode; the folder decides who may replace it
   const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && info.st_uid == 0;
   if ((info.st_mode & S_IWGRP) != 0 && !sticky)
     return fail(Errc::denied, "can be written by its group", path);
@@ -59,7 +59,8 @@ std::string above(const std::string& here) {
   return slash == 0 ? "/" : here.substr(0, slash);
 }
 
-// Walks the path as the kernel does and judges everything it meets. Returns what it arrives at.
+// Walks the path like the kernel, and checks each folder, link and file on the way. Returns the
+// facts of the last one.
 Result<struct stat> walk(const std::string& path) {
   std::error_code error;
   const auto names = split(std::filesystem::absolute(path, error).string(), '/');
@@ -110,7 +111,8 @@ Result<void> check_program(const std::string& path) {
 
 Result<std::string> search(const std::string& name, std::string_view path_variable) {
   const auto entries = split(path_variable, ':');
-  // All entries first: a bad one makes the whole list untrustworthy, wherever the program is found.
+  // Check all entries first: one bad entry makes the list untrustworthy, wherever the program is
+  // found.
   for (const std::string& entry : entries) {
     if (!entry.starts_with('/'))
       return fail(Errc::config, "PATH has an empty or relative entry", printable(entry));

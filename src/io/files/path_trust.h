@@ -1,5 +1,9 @@
 #pragma once
 
+// Checks who could change a file that decides what baton starts: a configuration or a program.
+// *Foreign* is every user but root and our own; rights for the group or others count as foreign
+// too. A folder of root with the sticky bit, such as /tmp, is fine.
+
 #include <string>
 #include <string_view>
 
@@ -7,20 +11,15 @@
 
 namespace baton {
 
-// Who can write a configuration or a program decides what is started. *Foreign* is every user but
-// root and the one we run as; what group or others can write counts as foreign too. A folder owned
-// by root with the sticky bit, such as /tmp, is fine.
-
-/// Whether nobody foreign can change what the path leads to: the file, the folders on the way,
-/// links and where they lead. Errc::denied names what is open, not_found, io.
+/// Whether no foreign user can change the file, any folder on the way, or any link on the way and
+/// its target. Errc::denied (with the path that is open), not_found, io.
 Result<void> trusted_file(const std::string& path);
-/// The same for a folder.
 Result<void> trusted_folder(const std::string& path);
 
-/// The absolute path of a program: a bare name by `path_variable` (the value of PATH), one with `/`
-/// relative to `configuration_folder`. It must be a regular, executable, trusted file without
-/// setuid and setgid. Errc::not_found, denied; config when the name is empty or PATH has an empty,
-/// a relative or a foreign-writable entry.
+/// The absolute path of a program. A bare name is looked up in `path_variable` (the value of PATH),
+/// a name with `/` relative to `configuration_folder`. The program must be a regular, executable,
+/// trusted file without setuid and setgid. Errc::not_found, denied. Errc::config when the name is
+/// empty, or PATH has an empty, relative or foreign-writable entry.
 Result<std::string> find_program(const std::string& name, std::string_view path_variable,
                                  const std::string& configuration_folder);
 

@@ -44,32 +44,32 @@ Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
 
 std::shared_ptr<RootFolder> RootFolder::absent(std::string path) {
   std::shared_ptr<RootFolder> root(new RootFolder(std::move(path), Fd()));
-  root->let_go();
+  root->release();
   return root;
 }
 
 bool RootFolder::is_current() const {
-  return !let_go_ && leads_to(path_, fd_.get());
+  return !released_ && leads_to(path_, fd_.get());
 }
 
-bool RootFolder::may_be_bare() {
+bool RootFolder::may_be_unmounted() {
   if (inode(fd_.get()) == inhabited_)
     return false;
   const auto names = names_in(fd_.get(), path_);
   if (!names || (names->files.empty() && names->folders.empty()))
     return true;
-  move_in();
+  accept_as_root();
   return false;
 }
 
-void RootFolder::move_in() {
+void RootFolder::accept_as_root() {
   inhabited_ = inode(fd_.get());
 }
 
 void RootFolder::hold(Fd folder) {
   fd_ = std::move(folder);
-  let_go_ = false;
-  (void)may_be_bare();
+  released_ = false;
+  (void)may_be_unmounted();
 }
 
 }  // namespace baton

@@ -1,5 +1,10 @@
 #pragma once
 
+// The folder of a root, held open. Work below it reaches this very folder, even after another
+// folder took its name. The owner asks `is_current` before each step and changes folders when the
+// answer is no. It also notices an empty mount point: a volume that is not mounted must not look
+// like a root without files.
+
 #include <memory>
 #include <string>
 
@@ -10,45 +15,42 @@
 
 namespace baton {
 
-/// The folder of a root, held open: what is done below it reaches that very folder, even when
-/// another one has taken its name. Shared by the disk and the service, which asks `is_current` at
-/// each step, and when the answer is no lets it go until there is one to hold again.
+/// Shared by the disk and by the service of the root.
 class RootFolder {
  public:
-  /// The path itself may lead over links. Errc::not_found, denied, io.
+  /// The path itself may contain links. Errc::not_found, denied, io.
   static Result<std::shared_ptr<RootFolder>> open(std::string path);
-  /// One that is not there, and was let go.
+  /// A root whose folder does not exist.
   static std::shared_ptr<RootFolder> absent(std::string path);
 
   const std::string& path() const { return path_; }
   int fd() const { return fd_.get(); }
 
-  /// Whether the path still leads to the folder that is held, and it was not let go.
+  /// Whether the path still leads to the held folder, and it was not released.
   bool is_current() const;
-  /// It is not current any more, even if the path leads to it again.
-  void let_go() { let_go_ = true; }
-  /// This is the folder from now on.
+  /// Marks the folder as not current, even if the path leads to it again later.
+  void release() { released_ = true; }
+  /// Uses this folder from now on.
   void hold(Fd folder);
-  /// Whether there is nothing in it, and the last one in which there was something was another: it
-  /// may be a mount point without its volume, and what was meant for that one does not belong into
-  /// it. It is looked at anew each time.
-  bool may_be_bare();
-  /// The inode number of that last one, for a later process to `remember`. The number of its device
-  /// is another after each boot.
+  /// Whether this may be a mount point without its volume: the folder is empty, and the last folder
+  /// with files in it was another one. Looks again at each call.
+  bool may_be_unmounted();
+  /// The inode number of the last folder with files in it, for a later process to `remember`.
+  /// Device numbers change with each boot, so they are not used.
   ino_t inhabited() const { return inhabited_; }
   void remember(ino_t inhabited) { inhabited_ = inhabited; }
-  /// Whatever was there before, this is the one.
-  void move_in();
+  /// Accepts this folder as the root with files.
+  void accept_as_root();
 
  private:
   RootFolder(std::string path, Fd fd);
   std::string path_;
   Fd fd_;
-  bool let_go_ = false;
+  bool released_ = false;
   ino_t inhabited_;
 };
 
-/// Whether `path` leads to what `fd` is.
+/// Whether `path` leads to the open file or folder `fd`.
 bool leads_to(const std::string& path, int fd);
 
 /// Opens a folder outside any root. Errc::not_found, denied, io.

@@ -19,13 +19,14 @@ constexpr int kAlways = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 Result<Fd> refused(int error, const std::string& path) {
   if (error == ELOOP)
-    return fail(Errc::not_regular,
-                "leads over a symbolic link, which is not followed; put the file itself there",
-                path);
+    return fail(
+        Errc::not_regular,
+        "leads over a symbolic link, and baton does not follow links; put the file itself there",
+        path);
   if (error == EXDEV)
     return fail(Errc::not_regular, "leads out of its root or onto another mount", path);
   if (error == ENXIO || error == ENODEV)
-    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
+    return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
   return system_error(error, "cannot be opened", path);
 }
 
@@ -37,8 +38,8 @@ int openat2_beneath(int folder, const std::string& path, int flags, mode_t mode)
   return static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how)));
 }
 
-// What openat2 goes by, too. The device will not do: on overlayfs files have other ones than
-// folders.
+// openat2 compares mounts, too. The device number does not work: on overlayfs, files and folders
+// have different ones.
 Result<std::uint64_t> mount_of(int fd, const std::string& path) {
   struct statx info {};
   if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0)
@@ -46,7 +47,8 @@ Result<std::uint64_t> mount_of(int fd, const std::string& path) {
   return info.stx_mnt_id;
 }
 
-// One component, which must not be a link. O_NOFOLLOW alone says ENOTDIR for a link to a directory.
+// Opens one component, which must not be a link. With O_NOFOLLOW alone, a link to a folder gives
+// the unclear ENOTDIR.
 Result<Fd> step(int folder, const std::string& name, const std::string& path, std::uint64_t mount) {
   Fd next(openat(folder, name.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
   if (!next)
@@ -112,10 +114,11 @@ Result<Fd> safe_open(int folder, const std::string& path, int flags, mode_t mode
       return pass_on(fine);
   }
   const std::string name = path.empty() ? "." : path;
-  // The kernel says EAGAIN when a rename somewhere kept it from proving that the path stays below.
+  // The kernel returns EAGAIN when a concurrent rename kept it from proving that the path stays
+  // below.
   constexpr int kTries = 64;
   for (int i = 0; i < kTries; ++i) {
-    // Without O_NOFOLLOW, for which the kernel would say ENOTDIR where a folder is asked for.
+    // Without O_NOFOLLOW, which would turn a link to a folder into ENOTDIR.
     const int fd = openat2_beneath(folder, name, flags | kAlways, mode);
     if (fd >= 0)
       return Fd(fd);
@@ -137,7 +140,7 @@ Result<Fd> open_regular(int folder, const std::string& path, int flags) {
   if (S_ISDIR(info.st_mode))
     return fail(Errc::not_regular, "is a folder where a file belongs; move it away", path);
   if (!S_ISREG(info.st_mode))
-    return fail(Errc::not_regular, "is not a regular file; only such are read", path);
+    return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
   return fd;
 }
 

@@ -1,5 +1,9 @@
 #pragma once
 
+// Opens files below a folder that agents can write. The path never follows a link, never enters
+// another mount and never leads upwards, even if somebody swaps folders meanwhile. Uses openat2, or
+// a walk over the components on old kernels.
+
 #include <string>
 #include <string_view>
 
@@ -10,22 +14,19 @@
 
 namespace baton {
 
-// Opening what lies below a folder that agents write: never through a link, never onto another
-// mount, never upwards, whatever is swapped in meanwhile.
-
-/// Relative, `/` between non-empty names, no `.`, no `..`, no NUL. What is not is
-/// Errc::not_regular.
+/// Errc::not_regular unless the path is relative and has only non-empty names without `.`, `..` and
+/// NUL.
 Result<void> check_relative(std::string_view path);
 
-/// Opens `path` below `folder`. O_CLOEXEC, O_NOFOLLOW, O_NONBLOCK and O_NOCTTY are added. The path
-/// is checked first; "" is the folder itself.
+/// Opens `path` below `folder`; "" is the folder itself. Checks the path first. Adds O_CLOEXEC,
+/// O_NOFOLLOW, O_NONBLOCK and O_NOCTTY.
 Result<Fd> safe_open(int folder, const std::string& path, int flags, mode_t mode = 0);
 
-/// The same by walking the components with O_NOFOLLOW, for kernels without openat2; used by
-/// safe_open there. Sees other mounts by their id.
+/// The same for kernels without openat2: opens each component with O_NOFOLLOW, and compares mount
+/// ids.
 Result<Fd> safe_open_by_walking(int folder, const std::string& path, int flags, mode_t mode = 0);
 
-/// Opens for reading and insists on a regular file.
+/// Opens for reading; Errc::not_regular for anything but a regular file.
 Result<Fd> open_regular(int folder, const std::string& path, int flags);
 
 /// `a/b/c` is `a/b` and `c`; `c` is "" and `c`.
@@ -36,7 +37,7 @@ struct SplitPath {
 SplitPath split_path(const std::string& path);
 std::string join_path(const std::string& folder, const std::string& name);
 
-/// Makes missing folders below `folder`, durably. Opens the last one.
+/// Creates missing folders below `folder`, durably. Returns the last one, open.
 Result<Fd> make_folders(int folder, const std::string& path, mode_t mode = 0777);
 
 }  // namespace baton

@@ -1,6 +1,7 @@
 #include "io/journal/claims.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <set>
@@ -12,9 +13,9 @@
 
 #include "base/text.h"
 #include "io/agents/run_directory.h"
+#include "io/files/fd.h"
 #include "io/journal/journal.h"
 #include "io/journal/rows.h"
-#include "io/journal/schema.h"
 #include "io/system/process.h"
 #include "io/system/state_folder.h"
 #include "shim/protocol.h"
@@ -27,7 +28,7 @@ using sqlite::Statement;
 
 constexpr std::size_t kNamed = 3;
 
-/// The names of folders in it that a run could have; others belong to somebody else.
+/// The names in the folder that can be run ids; other names belong to somebody else.
 Result<std::vector<std::string>> run_names(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -44,7 +45,7 @@ Result<std::vector<std::string>> run_names(const std::string& folder) {
   return names;
 }
 
-/// Adds the ids in a table; one that is not there yet has none.
+/// Adds the ids of a table; a missing table has none.
 Result<void> add_ids(Database& db, std::string_view table, const char* sql,
                      std::set<std::string>& ids) {
   bool there = false;
@@ -61,12 +62,11 @@ bool there(const std::string& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-/// What can be told of a folder of that name.
 enum class Trace { claimed, unclaimed, foreign };
 
-/// Agents can write there, too, also copy and rename what is theirs: a folder shows that a run was
-/// started only where what lies in it says so of that very run. A claim that cannot be read, or was
-/// written before claims said whose they are, counts where the name is one that a run can have.
+/// Decides what a folder with this name proves. Agents can write here, and copy or rename their own
+/// folders, so a folder counts as claimed only if its content names this very run. A claim that is
+/// unreadable, or of an older baton without that name, counts if the folder's name can be a run id.
 Trace trace_of(const std::string& path, const std::string& name) {
   if (!there(path + "/" + shim::kClaimFile) && !there(path + "/" + shim::kExitFile))
     return is_run_id(name) ? Trace::unclaimed : Trace::foreign;
@@ -77,7 +77,7 @@ Trace trace_of(const std::string& path, const std::string& name) {
   return Trace::foreign;
 }
 
-/// `kill 4711`, for those that still run; "" when none does.
+/// `kill 4711` for the shims that still run; "" when none does.
 std::string kill_command(const std::string& runs, const std::vector<std::string>& ids) {
   std::string command;
   for (const std::string& id : ids) {
@@ -95,19 +95,19 @@ std::string older(const std::string& runs, const std::vector<std::string>& ids) 
   if (named.size() < ids.size())
     named.emplace_back("...");
   const std::string kill = kill_command(runs, ids);
-  return "the journal went back: it does not know " +
+  return "the journal is an old copy: it does not know " +
          (ids.size() == 1 ? std::string("a run that was")
                           : std::to_string(ids.size()) + " runs that were") +
          " started (" + join(named, ", ") + "), and would start " +
          (ids.size() == 1 ? "its" : "their") +
-         " work again; bring the newest journal.db back together with its -wal. If that is lost: " +
+         " work again; restore the newest journal.db together with its -wal. If it is lost: " +
          (kill.empty() ? "" : "end what still runs (`" + kill + "`), ") +
-         "see in the folders of these runs what they did, and move them out of " + printable(runs) +
-         "; then what is due is started once more";
+         "look into the folders of these runs to see what they did, and move the folders out of " +
+         printable(runs) + "; baton then starts again what is due";
 }
 
-/// Whether a process of a run was started on this root: it says so, or it was called otherwise then
-/// (what it says is gone) and the process is in it.
+/// Whether a process of a run was started on this root: it names the root, or it names a root that
+/// is gone and works in this one.
 bool started_on(std::int64_t pid, const std::string& root) {
   const std::string former = variable_of(pid, "BATON_ROOT");
   if (former == root)
@@ -116,7 +116,7 @@ bool started_on(std::int64_t pid, const std::string& root) {
   return !former.empty() && !there(former) && (at == root || at.starts_with(root + "/"));
 }
 
-/// Those the journal has.
+/// The run ids that the journal knows.
 Result<std::set<std::string>> known_runs(Database& db) {
   std::set<std::string> known;
   auto done = add_ids(db, "runs", "SELECT id FROM runs", known);
@@ -131,7 +131,8 @@ Result<std::set<std::string>> known_runs(Database& db) {
 
 Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) {
   const std::string runs = runs_folder(state_folder);
-  // Folders first: a run is in the journal before it is claimed, whoever writes meanwhile.
+  // Read the folders first: a run is in the journal before it is claimed, whatever is written
+  // meanwhile.
   auto names = run_names(runs);
   if (!names)
     return pass_on(names);
@@ -155,7 +156,7 @@ Result<UnknownRuns> unknown_runs(Database& db, const std::string& state_folder) 
         break;
     }
   }
-  // A run whose folder stood there may have been entered, and claimed, since the journal was read.
+  // A run may have been recorded and claimed since the journal was read: read the journal again.
   const auto by_now = unknown.claimed.empty() ? known : known_runs(db);
   if (!by_now)
     return tl::unexpected(by_now.error());
@@ -204,21 +205,64 @@ Result<void> refuse_agents_without_journal(const std::string& root,
     return {};
   if (former != root)
     return fail(Errc::io,
-                "agents that were started on it when it was called " + printable(former) +
-                    " still run, and no journal is here that knows them; nothing is started beside "
-                    "them. Give it that name again, or wait for their end, or end them: `kill " +
+                "agents that were started when this root was called " + printable(former) +
+                    " still run, but no journal here knows them, so baton starts nothing. Rename "
+                    "the root back, or wait for their end, or end them: `kill " +
                     pids + "`",
                 root);
-  return fail(Errc::io,
-              "agents that were started on it still run, and no journal is here that knows them; "
-              "nothing is started beside them. " +
-                  (state.empty() ? std::string("Where their state lies they do not say")
-                                 : "Name their state: `--state-dir " + printable(state) +
-                                       "`, or `state_dir:`") +
-                  ". If it is lost, "
-                  "wait for their end, or end them: `kill " +
-                  pids + "`",
-              root);
+  return fail(
+      Errc::io,
+      "agents that were started on this root still run, but no journal here knows them, so baton "
+      "starts nothing. " +
+          (state.empty()
+               ? std::string("Find the state folder of their daemon and name it with --state-dir")
+               : "Name their state: `--state-dir " + printable(state) + "`, or `state_dir:`") +
+          ". If it is lost, "
+          "wait for their end, or end them: `kill " +
+          pids + "`",
+      root);
+}
+
+namespace {
+
+constexpr off_t kHeaderBytes = 512;
+
+/// The first run gets its folder only after the tables were created and synced.
+bool has_runs(const std::string& state_folder) {
+  std::error_code none;
+  const std::filesystem::path runs = runs_folder(state_folder);
+  return std::filesystem::is_directory(runs, none) && !std::filesystem::is_empty(runs, none) &&
+         !none;
+}
+
+}  // namespace
+
+Result<void> look_at_journal(const std::string& state_folder, JournalUse use) {
+  const std::string path = journal_path(state_folder);
+  struct stat facts {};
+  const bool there = lstat(path.c_str(), &facts) == 0;
+  if (!there && errno != ENOENT && errno != ENOTDIR)
+    return system_error(errno, "cannot look at the journal", path);
+  if ((!there || (S_ISREG(facts.st_mode) && facts.st_size == 0)) && has_runs(state_folder))
+    return fail(Errc::io,
+                std::string("the journal is ") + (there ? "empty" : "gone") +
+                    ", but folders of its runs are there" + kBeginAnew,
+                path);
+  if (!there)
+    return fail(Errc::not_found, "no journal: no daemon has served this root yet", path);
+  if (!S_ISREG(facts.st_mode))
+    return fail(Errc::not_regular, std::string("the journal is not a regular file") + kBeginAnew,
+                path);
+  if (access(path.c_str(), use == JournalUse::write ? R_OK | W_OK : R_OK) != 0)
+    return fail(Errc::denied,
+                std::string("the journal is not ") +
+                    (use == JournalUse::write ? "writable" : "readable") +
+                    " for this user; act as the user whose daemon serves this root" +
+                    (use == JournalUse::write ? "" : ", or as a member of its group"),
+                path);
+  if (facts.st_size > 0 && facts.st_size < kHeaderBytes)
+    return fail(Errc::io, std::string("the journal is damaged: it was cut") + kBeginAnew, path);
+  return {};
 }
 
 }  // namespace baton

@@ -16,12 +16,10 @@
 #include <unistd.h>
 
 #include "io/agents/run_directory.h"
-#include "io/files/file_system.h"
+#include "io/files/file_facts.h"
 #include "io/files/root.h"
 #include "io/journal/claims.h"
-#include "io/journal/journal_file.h"
 #include "io/journal/rows.h"
-#include "io/journal/schema.h"
 #include "io/journal/sqlite.h"
 #include "io/journal/values.h"
 
@@ -45,9 +43,9 @@ tl::unexpected<Error> system_failure(const char* what, const std::string& path) 
   return fail(code, what + std::generic_category().message(error), path);
 }
 
-/// Makes the empty file with its mode, for SQLite would take the umask's; -wal and -shm take theirs
-/// from it. An existing file is not even opened: closing it would drop the locks of another
-/// connection of this process (POSIX locks).
+/// Creates the empty file with its mode, because SQLite would use the umask; -wal and -shm copy the
+/// mode. Does not open an existing file: closing it would release the POSIX locks of another
+/// connection in this process.
 Result<void> make_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode);
   if (file < 0 && errno != EEXIST)
@@ -67,7 +65,8 @@ class SqliteJournal : public Journal {
       : db_(std::move(db)), runs_(std::move(runs)) {}
 
   Result<Ledger> load(Time now) override {
-    // Its indexes have once more what tells whether something was started; not all rows are read.
+    // These indexes decide whether something was started, so check them; this does not read all
+    // rows.
     if (auto sound = rows::check(*db_, "runs"); !sound)
       return pass_on(sound);
     return rows::load(*db_, now, runs_);
@@ -105,10 +104,10 @@ class SqliteJournal : public Journal {
     return last;
   }
 
-  /// The log of what was committed grows with each transaction. Once all of it is in the journal
-  /// itself the next one takes the place of the first.
+  /// The -wal grows with each transaction. After a checkpoint, the next transaction overwrites its
+  /// beginning.
   Result<void> reuse_log() { return db_->execute("PRAGMA wal_checkpoint"); }
-  /// What is left is for requests and their answers.
+  /// The last free space is for requests and their answers.
   bool short_of_room() const {
     struct statvfs room {};
     return statvfs(runs_.c_str(), &room) == 0 &&
@@ -178,7 +177,8 @@ class SqliteJournal : public Journal {
   }
 
   Result<void> write_runs(const Commit& commit) {
-    // Ended runs first: a voided one makes room for the same attempt started anew in the same step.
+    // Ended runs first: a voided one makes room for the same attempt, started again in the same
+    // step.
     for (const bool live : {false, true}) {
       for (const Run& run : commit.runs) {
         if (run.live() != live)
@@ -224,14 +224,14 @@ class SqliteJournal : public Journal {
       return pass_on(statement);
     auto there = (*statement)->step();
     const std::uint64_t last = there && *there ? rows::read_count(**statement) : 0;
-    // Or it would go on reading, and the log could not be emptied.
+    // Otherwise the statement would stay open, and the -wal could not be reset.
     (*statement)->reset();
     if (!there)
       return pass_on(there);
     return last;
   }
 
-  /// Numbers once given out are never given out again, also when their rows are gone.
+  /// A number is never given out twice, even when its row is gone.
   Result<void> write_highest(const Commit& commit) {
     std::uint64_t arrival = commit.arrival;
     for (const auto& [row, bytes] : commit.accepted)
@@ -269,7 +269,7 @@ class SqliteJournal : public Journal {
 
   std::unique_ptr<Database> db_;
   std::string runs_;
-  /// After a failed sync nobody knows what is on the disk. Only a new start finds out.
+  /// After a failed sync, the content of the disk is unknown until the next start.
   std::optional<Error> broken_;
 };
 
@@ -288,7 +288,7 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   if (!network.empty())
     return fail(Errc::config,
                 "the journal cannot lie on " + std::string(network) +
-                    ": locks and syncs are not to be relied upon there; choose a local state_dir",
+                    ": locks and syncs are not reliable there; choose a local state_dir",
                 state_folder);
   auto usable = look_at_journal(state_folder, JournalUse::write);
   if (!usable && usable.error().code != Errc::not_found)
@@ -302,7 +302,7 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   auto db = Database::open(path, Database::Access::write);
   if (!db)
     return pass_on(db);
-  // auto_vacuum is taken by an empty file only. By it a commit is made already.
+  // Only an empty file accepts auto_vacuum, and setting it makes a commit.
   auto ready = (*db)->execute(
       "PRAGMA synchronous=FULL; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; "
       "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");

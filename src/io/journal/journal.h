@@ -1,5 +1,9 @@
 #pragma once
 
+// The memory of a root: one SQLite database, one transaction per step. It records accepted files,
+// stages, runs, intents and events, so that a restart continues where the last daemon stopped. Only
+// one process writes; readers use reader.h.
+
 #include <memory>
 #include <string>
 
@@ -8,20 +12,18 @@
 
 namespace baton {
 
-/// The journal's file in a state folder.
 std::string journal_path(const std::string& state_folder);
 
-/// Opens the journal of a root for writing and makes it when there is none (mode 0640). There must
-/// be one writer only, which the lock on the state folder sees to. The tables are brought up to
-/// date. Errc::not_found: the folder does not exist. Errc::denied. Errc::no_space. Errc::busy:
-/// somebody else writes for more than five seconds. Errc::config: the folder lies on a network or
-/// FUSE file system. Errc::io: damaged, or of a newer baton.
+/// Opens the journal for writing, and creates it (mode 0640) if there is none. The caller holds the
+/// lock of the state folder, so it is the only writer. Brings the tables up to date.
+/// Errc::not_found: the folder does not exist. Errc::denied, no_space. Errc::busy: another process
+/// writes for more than five seconds. Errc::config: the folder is on a network or FUSE file system.
+/// Errc::io: damaged, or from a newer baton.
 ///
-/// Beyond what Journal says: a commit that would start one attempt of a key a second time fails
-/// with Errc::io, and so does every commit after an Errc::io. Errc::busy: nothing was written.
-/// `forgotten` is applied before the rest of a commit, so that an event about it stays. Events are
-/// numbered by a sequence of their own, arrivals and intents by the engine; of both the highest
-/// ever used comes back from load, forgotten or not.
+/// Beyond the promises of Journal: a commit that would start one attempt of a key twice fails with
+/// Errc::io, and so does every commit after an Errc::io. Errc::busy: nothing was written.
+/// `forgotten` is applied first, so an event about it stays. The journal numbers events; the engine
+/// numbers arrivals and intents. `load` returns the highest number ever used of both.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder);
 
 }  // namespace baton

@@ -17,9 +17,7 @@
 #include "io/files/fd.h"
 #include "io/journal/claims.h"
 #include "io/journal/journal.h"
-#include "io/journal/journal_file.h"
 #include "io/journal/rows.h"
-#include "io/journal/schema.h"
 #include "io/journal/sqlite.h"
 #include "io/system/requests.h"
 
@@ -30,10 +28,10 @@ using sqlite::Database;
 using sqlite::Statement;
 
 constexpr Millis kPreparing = std::chrono::hours(1);
-/// So that a daemon never waits long for its turn.
+/// Small transactions, so that a daemon never waits long.
 constexpr std::int64_t kRowsPerTransaction = 2000;
 
-/// Removes the folders of one state folder's runs.
+/// Removes the run folders of one state folder.
 class Folders {
  public:
   Folders(std::string runs, const std::function<bool(const std::string&)>& remove)
@@ -41,7 +39,7 @@ class Folders {
 
   std::string path(const std::string& run) const { return runs_ + "/" + run; }
 
-  /// False when it stays: a shim that lives has its lock, whatever a row says.
+  /// Returns false when the folder stays: a living shim holds its lock, whatever the row says.
   bool remove(const std::string& run) const {
     std::optional<Fd> lock;
     if (const auto directory = open_run_directory(path(run)); directory) {
@@ -67,7 +65,7 @@ Result<std::size_t> affected(Database& db) {
   return rows;
 }
 
-/// Deletes what is older than `age`, some rows at a time.
+/// Deletes rows that are older than `age`, in small transactions.
 Result<std::size_t> drop_old(Database& db, std::string_view sql, Millis age, Time now) {
   std::size_t total = 0;
   if (age == Millis::zero())
@@ -114,7 +112,7 @@ Result<std::vector<std::string>> old_runs(Database& db, const Retention& retenti
       },
       [&](Statement& row) {
         std::string id = row.text();
-        if (!safe_name(id))  // it becomes part of a path
+        if (!safe_name(id))  // the id becomes part of a path
           row.damaged(id);
         runs.push_back(std::move(id));
       });
@@ -145,7 +143,7 @@ Result<std::size_t> drop_runs(Database& db, const Retention& retention, Time now
   return runs->size();
 }
 
-/// Folders of runs that were prepared and never committed, because the daemon died in between. One
+/// Removes folders of runs that were prepared but never committed because the daemon died. A folder
 /// that is being prepared right now is younger than an hour.
 Result<std::size_t> drop_strays(Database& db, const std::string& state_folder,
                                 const Folders& folders) {
@@ -164,7 +162,7 @@ Result<std::size_t> drop_strays(Database& db, const std::string& state_folder,
       std::count_if(unknown->unclaimed.begin(), unknown->unclaimed.end(), stray));
 }
 
-/// Folders of runs of forgotten flows. Their ids go with them, not before.
+/// Removes run folders of forgotten flows, and their ids after them.
 Result<std::size_t> drop_forgotten(Database& db, const Folders& folders) {
   std::vector<std::string> runs;
   auto done =
@@ -189,8 +187,8 @@ Result<std::size_t> drop_forgotten(Database& db, const Folders& folders) {
   return dropped;
 }
 
-/// Requests that lie there still are known as answered by their rows alone: without them they would
-/// be carried out once more.
+/// A request file that still exists is known as answered only by its row: without the row it would
+/// be carried out again.
 Result<void> note_filed(Database& db, const std::string& state_folder) {
   auto filed = filed_requests(state_folder);
   if (!filed)
@@ -235,8 +233,8 @@ Result<Pruned> prune(Database& db, const Retention& retention, Time now, const F
     if (!count)
       return pass_on(count);
   }
-  // A reader who is at it may keep the log from being cut; then it is cut the next time. It is not
-  // waited for: nobody can write meanwhile, and the reader may be a pager.
+  // A reader may keep the -wal from being cut; the next prune cuts it then. Do not wait: nobody
+  // could write meanwhile, and the reader may be a pager.
   auto done = db.execute(
       "PRAGMA incremental_vacuum; PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE);");
   if (!done && done.error().code != Errc::busy)

@@ -1,5 +1,8 @@
 #pragma once
 
+// Removes old history from the journal and from the folders of runs, but never what a decision
+// still needs. The daemon does it regularly, `baton prune` on request.
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -9,12 +12,12 @@
 
 namespace baton {
 
-/// How long history is kept. A zero duration keeps for ever; so does `max_runs` 0.
+/// How long to keep history. A zero duration or a zero `max_runs` means for ever.
 struct Retention {
   Millis events = std::chrono::hours(30 * 24);
   Millis runs = std::chrono::hours(30 * 24);
   Millis replaced = std::chrono::hours(30 * 24);
-  std::size_t max_runs = 1000;  ///< older ones go even before their time
+  std::size_t max_runs = 1000;  ///< older runs go even before their time
   bool operator==(const Retention&) const = default;
 };
 
@@ -25,16 +28,15 @@ struct Pruned {
   bool operator==(const Pruned&) const = default;
 };
 
-/// Removes old history from the journal and gives its room back: events, versions that were
-/// replaced, answers, and runs that have ended, with their directories. Live runs, those of present
-/// generations of subjects that are there and those started within the last hour of the newest
-/// stay, for decisions rest on them. May run beside a daemon. `remove` is called with a run's
-/// directory before the row goes, so that a crash leaves no directory that nobody knows of; when it
-/// says false the row stays too. Directories of runs that the journal does not know (the daemon
-/// died before it committed them) go after an hour, those of forgotten flows at once. A directory
-/// whose lock somebody holds stays, and nothing outside of `runs` is ever named. The answer to a
-/// request that is filed still stays. Errc::not_found, busy, no_space, io; also for a journal that
-/// went back (io/journal/claims).
+/// Removes old events, replaced versions and answers, and ended runs with their directories, and
+/// returns the space to the file system. Keeps live runs, runs of the current generation of
+/// existing subjects, and runs started within one hour of the newest one. May run beside a daemon.
+///
+/// `remove` is called with a run's directory before its row is deleted; if it returns false, the
+/// row stays. Directories of runs that the journal does not know are removed after one hour, those
+/// of forgotten flows at once. A directory stays while its lock is held, and nothing outside `runs`
+/// is passed to `remove`. The answer to a request stays while the request file exists.
+/// Errc::not_found, busy, no_space, io; also for a journal that is an old copy (claims.h).
 Result<Pruned> prune_journal(const std::string& state_folder, const Retention& retention, Time now,
                              const std::function<bool(const std::string& directory)>& remove);
 

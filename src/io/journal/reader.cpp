@@ -12,9 +12,7 @@
 #include "io/agents/run_directory.h"
 #include "io/journal/claims.h"
 #include "io/journal/journal.h"
-#include "io/journal/journal_file.h"
 #include "io/journal/rows.h"
-#include "io/journal/schema.h"
 #include "io/journal/sqlite.h"
 #include "io/system/requests.h"
 
@@ -44,13 +42,13 @@ Result<std::unique_ptr<Database>> open_as(const std::string& state_folder,
   return std::move(*db);
 }
 
-/// True when everything ever committed is in the main file.
+/// Whether every commit is in the main file.
 bool nothing_in_wal(const std::string& path) {
   struct stat facts {};
   return stat((path + "-wal").c_str(), &facts) != 0 ? errno == ENOENT : facts.st_size == 0;
 }
 
-/// The first id after all that begin with `prefix`; ids are hexadecimal digits.
+/// The first id after all ids that begin with `prefix`; ids are hexadecimal digits.
 std::string after_prefix(const std::string& prefix) {
   return prefix + "\x7f";
 }
@@ -61,11 +59,11 @@ JournalReader::JournalReader(std::unique_ptr<Database> db, std::string runs)
     : db_(std::move(db)), runs_(std::move(runs)) {}
 JournalReader::~JournalReader() = default;
 
-Result<void> JournalReader::hold_still() {
+Result<void> JournalReader::begin_snapshot() {
   return db_->in_transaction() ? Result<void>() : db_->execute("BEGIN");
 }
 
-void JournalReader::follow() {
+void JournalReader::end_snapshot() {
   db_->rollback();
 }
 
@@ -183,9 +181,9 @@ Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_fol
   if (auto usable = look_at_journal(state_folder, JournalUse::read); !usable)
     return pass_on(usable);
   auto db = open_as(state_folder, Database::Access::read);
-  // Without -wal and -shm beside it (a copy, or somebody removed them) SQLite has to create them.
-  // Where this user cannot, the main file alone tells all, if no -wal holds anything.
-  while (!db && db.error().code == Errc::no_space && lend_reserve(state_folder))
+  // If -wal and -shm are missing (a copy, or somebody removed them), SQLite must create them. If
+  // this user may not, the main file has everything, unless there is a -wal with content.
+  while (!db && db.error().code == Errc::no_space && release_reserve(state_folder))
     db = open_as(state_folder, Database::Access::read);
   const bool again = !db && (db.error().code == Errc::io || db.error().code == Errc::no_space) &&
                      nothing_in_wal(path);

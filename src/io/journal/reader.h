@@ -1,5 +1,8 @@
 #pragma once
 
+// Reads the journal for commands that only look. Works while a daemon writes, after a crash, and
+// for a group member who may not write in the folder.
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -17,30 +20,28 @@ namespace sqlite {
 class Database;
 }
 
-/// Which events. Those of the whole root that belong to no flow have an empty FlowId.
+/// Which events to read. Events of the whole root have an empty FlowId.
 struct EventQuery {
   std::optional<FlowId> flow;
   Arrival after = 0;          ///< only those with a higher `seq`
   std::optional<Time> since;  ///< only those at or after
   std::size_t limit = 10'000;
-  bool newest = false;  ///< of more than `limit`: the last ones, else the first ones
+  bool newest = false;  ///< with more than `limit` events, the last ones instead of the first ones
 };
 
-/// Which runs.
+/// Which runs to read.
 struct RunQuery {
   std::optional<FlowId> flow;
   std::string id_prefix;
-  std::size_t limit = 10'000;  ///< of more: the ones started last
+  std::size_t limit = 10'000;  ///< with more, the ones started last
 };
 
-/// A version of a file that a merge or a restore overwrote.
+/// A version of a file that baton overwrote.
 struct ReplacedVersion {
   Time time{};
   std::string bytes;
 };
 
-/// The journal for commands that look only. ConfiguredParts while a daemon writes, after its clean
-/// end, after a crash, and for a member of the group who may not write in the folder.
 class JournalReader {
  public:
   JournalReader(std::unique_ptr<sqlite::Database> db, std::string runs);
@@ -50,28 +51,28 @@ class JournalReader {
   JournalReader(JournalReader&&) = delete;
   JournalReader& operator=(JournalReader&&) = delete;
 
-  /// From the next answer on, all are of one moment, whatever a daemon writes meanwhile. To be
-  /// ended soon, and before anything is waited for or printed: the journal's log grows until then.
-  Result<void> hold_still();
-  /// Ends that. Harmless without it.
-  void follow();
+  /// From the next answer on, all answers show one moment, whatever a daemon writes meanwhile. End
+  /// this soon, and before waiting or printing: the -wal grows until then.
+  Result<void> begin_snapshot();
+  /// Ends the snapshot. Does nothing without one.
+  void end_snapshot();
   /// As Journal::load.
   Result<Ledger> ledger(Time now);
   /// The accepted bytes of a path. Errc::not_found.
   Result<std::string> bytes(const std::string& path);
-  /// In the order in which they happened.
+  /// In order of time.
   Result<std::vector<Event>> events(const EventQuery& query);
-  /// In the order in which they were started.
+  /// In order of start.
   Result<std::vector<Run>> runs(const RunQuery& query);
-  /// The run with this id or unique beginning of an id. Errc::not_found; Errc::usage with the list
-  /// when several begin so.
+  /// The run with this id, or with this unique beginning of an id. Errc::not_found. Errc::usage
+  /// with the list when several match.
   Result<Run> run(const std::string& id_prefix);
-  /// How many runs have not ended.
+  /// The number of runs that have not ended.
   Result<std::uint32_t> running();
   /// Oldest first.
   Result<std::vector<ReplacedVersion>> replaced(const std::string& path);
-  /// Reads the whole file (for `doctor`): what is damaged, in SQLite's words; empty when all is
-  /// well.
+  /// Reads the whole file (for `doctor`) and returns the damage in SQLite's words; empty when there
+  /// is none.
   Result<std::vector<std::string>> damage();
 
  private:
@@ -79,9 +80,8 @@ class JournalReader {
   std::string runs_;  ///< the folder of the runs
 };
 
-/// Errc::not_found: there is no journal in this folder, or nothing was ever written into it.
-/// Errc::denied: not readable for this user. Errc::io: damaged, older than it was, or of another
-/// version of baton.
+/// Errc::not_found: no journal, or an empty one. Errc::denied: this user may not read it. Errc::io:
+/// damaged, an old copy, or of another version of baton.
 Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_folder);
 
 }  // namespace baton

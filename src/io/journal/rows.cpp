@@ -8,7 +8,6 @@
 #include "base/digest.h"
 #include "base/json/document.h"
 #include "base/text.h"
-#include "io/journal/journal_file.h"
 #include "io/journal/values.h"
 
 namespace baton::rows {
@@ -18,7 +17,7 @@ using sqlite::Statement;
 
 namespace {
 
-Result<void> run(Database& db, std::string_view sql, const Bind& bind) {
+Result<void> run(Database& db, std::string_view sql, const AddParameters& bind) {
   auto statement = db.prepare(sql);
   if (!statement)
     return pass_on(statement);
@@ -58,14 +57,14 @@ RejectedRow read_rejected(Statement& row) {
 
 std::string seal_of(const StageRow& row) {
   const StageState& state = row.state;
-  // Where one text ends and the next begins is part of it.
+  // The lengths are part of the digest, so that two texts cannot be split differently.
   std::string all;
   for (const std::string_view text :
        {std::string_view(row.flow.dialect), std::string_view(row.flow.name),
         std::string_view(row.subject), std::string_view(state.stage),
         std::string_view(state.previous)})
     all.append(std::to_string(text.size())).append(":").append(text);
-  // A journal from before there was such a thing has seals without it.
+  // Journals of older versions have seals without it.
   if (!state.earlier.empty())
     all.append(std::to_string(state.earlier.size())).append(":").append(state.earlier);
   for (const std::int64_t number :
@@ -168,8 +167,8 @@ Result<void> write_notified(Database& db, const FlowId& flow, const Json& notifi
              [&](Statement& s) { s.add(flow.dialect).add(flow.name).add(notified.dump()); });
 }
 
-// An upsert, not a replace: a replace would remove another run that is in the way of `runs_once`
-// instead of failing.
+// An upsert, because REPLACE would delete another run that conflicts in `runs_once` instead of
+// failing.
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
       "INSERT INTO runs "
@@ -246,7 +245,7 @@ Result<void> write_replaced(Database& db, const std::string& path, std::string_v
 
 Result<void> forget(Database& db, const FlowId& flow) {
   constexpr std::array kSql = {
-      // Before documents: it looks its paths up there.
+      // Before documents, whose paths this needs.
       "DELETE FROM replaced WHERE path IN (SELECT path FROM documents WHERE dialect=? AND flow=?)",
       "DELETE FROM documents WHERE dialect=? AND flow=?",
       "DELETE FROM rejected WHERE dialect=? AND flow=?",
@@ -280,7 +279,7 @@ std::string_view run_columns() {
 Run read_run(Statement& row, const std::string& runs) {
   Run run;
   run.id = row.text();
-  // It becomes part of a path.
+  // The id becomes part of a path.
   if (!safe_name(run.id))
     row.damaged(run.id);
   run.directory = runs + "/" + run.id;
@@ -336,8 +335,8 @@ Event read_event(Statement& row) {
   return event;
 }
 
-Result<void> each(Database& db, std::string_view table, std::string_view sql, const Bind& bind,
-                  const Read& read) {
+Result<void> each(Database& db, std::string_view table, std::string_view sql,
+                  const AddParameters& bind, const ReadRow& read) {
   auto prepared = db.prepare(sql);
   if (!prepared)
     return pass_on(prepared);
@@ -406,7 +405,7 @@ Result<void> load_flows(Database& db, Ledger& ledger) {
               by_flow(ledger.memos));
   if (!done)
     return done;
-  // It only keeps a message from being told twice: nothing need be refused for it.
+  // This only prevents repeated notifications, so damage is no reason to refuse the journal.
   return each(db, "told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", {},
               [&](Statement& row) {
                 FlowId flow = flow_of(row);
@@ -488,7 +487,7 @@ Result<void> seal_all(Database& db) {
 }
 
 Result<Ledger> load(Database& db, Time now, const std::string& runs) {
-  // One read transaction, so that all tables are of one moment.
+  // One read transaction, so that all tables show one moment.
   const bool within = db.in_transaction();
   auto begun = within ? Result<void>() : db.execute("BEGIN");
   if (!begun)

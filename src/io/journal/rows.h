@@ -1,7 +1,7 @@
 #pragma once
 
-// Rows of the journal as SQLite keeps them (io/journal/schema.cpp). Writing replaces the row of the
-// same identity.
+// Reads and writes the rows of the journal: one function per table (schema.cpp has the tables).
+// Writing replaces the row with the same key. Also checks and migrates the version of the tables.
 
 #include <chrono>
 #include <functional>
@@ -20,7 +20,7 @@ Result<void> write(sqlite::Database& db, const AcceptedRow& row, std::string_vie
 Result<void> write(sqlite::Database& db, const RejectedRow& row);
 Result<void> write(sqlite::Database& db, const StageRow& row);
 Result<void> write_memo(sqlite::Database& db, const FlowId& flow, const Json& memo);
-/// What is null is dropped.
+/// A null value removes the row.
 Result<void> write_notified(sqlite::Database& db, const FlowId& flow, const Json& notified);
 Result<void> write(sqlite::Database& db, const Run& row);
 Result<void> write(sqlite::Database& db, const Intent& intent);
@@ -30,35 +30,50 @@ Result<void> write(sqlite::Database& db, const Reply& reply, Time time);
 Result<void> write(sqlite::Database& db, const Event& event);
 Result<void> write_replaced(sqlite::Database& db, const std::string& path, std::string_view bytes,
                             Time time);
-/// Drops everything of a flow but the ids of its runs, whose folders go later.
+/// Deletes everything about a flow but the ids of its runs, whose folders are removed later.
 Result<void> forget(sqlite::Database& db, const FlowId& flow);
 
-/// Columns of `runs` and `events` in the order in which `read_run` and `read_event` take them.
+/// The columns of `runs` and `events` in the order of `read_run` and `read_event`.
 std::string_view run_columns();
 std::string_view event_columns();
-/// `runs`: the folder in which the run's own lies.
+/// `runs`: the folder with the folders of all runs.
 Run read_run(sqlite::Statement& row, const std::string& runs);
 Event read_event(sqlite::Statement& row);
 
-using Bind = std::function<void(sqlite::Statement&)>;
-using Read = std::function<void(sqlite::Statement&)>;
-/// Calls `read` for every row of a query. A row that does not hold what it should is Errc::io;
-/// `table` names it there.
+using AddParameters = std::function<void(sqlite::Statement&)>;
+using ReadRow = std::function<void(sqlite::Statement&)>;
+/// Calls `read` for every row of a query. Errc::io for a row with wrong values; the message names
+/// `table`.
 Result<void> each(sqlite::Database& db, std::string_view table, std::string_view sql,
-                  const Bind& bind, const Read& read);
+                  const AddParameters& bind, const ReadRow& read);
 
-/// The longest time over which the engine counts starts and what they cost.
+/// The longest period over which the engine counts starts and costs.
 inline constexpr Millis kCounted = std::chrono::hours(1);
 
-/// Reads a table and its indexes and compares them. Errc::io: they differ.
+/// Compares a table with its indexes. Errc::io: they differ.
 Result<void> check(sqlite::Database& db, std::string_view table);
 
-/// Writes the seals of all stages, which an older baton has not.
+/// Writes the seals (digests) of all stages; journals of older versions have none.
 Result<void> seal_all(sqlite::Database& db);
 
-/// Everything Journal::load gives, of one moment. `runs`: the folder in which their own lie.
+/// Everything that Journal::load returns, of one moment. `runs`: the folder with the folders of all
+/// runs.
 Result<Ledger> load(sqlite::Database& db, Time now, const std::string& runs);
 
 Result<std::string> bytes(sqlite::Database& db, const std::string& path);
 
 }  // namespace baton::rows
+
+namespace baton {
+
+/// Errc::io if a newer baton wrote the journal.
+Result<void> refuse_newer_journal(sqlite::Database& db);
+
+/// Brings the tables to the version of this program, all in one transaction.
+Result<void> migrate_journal(sqlite::Database& db);
+
+/// For readers, who may not migrate. Errc::not_found: the journal is empty. Errc::io: it has
+/// another version than this program.
+Result<void> check_journal_version(sqlite::Database& db);
+
+}  // namespace baton

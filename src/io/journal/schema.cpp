@@ -1,19 +1,17 @@
-#include "io/journal/schema.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "io/journal/journal_file.h"
 #include "io/journal/rows.h"
 
 namespace baton {
 namespace {
 
-// Version n is entry n-1. Entries are only ever added. Flows are kept as two columns, digests as
-// hexadecimal text, times and durations in milliseconds. Bytes stand last, so that reading the
-// other columns of a row does not touch them.
+// Version n is entry n-1; entries are only added. A flow is two columns; digests are hexadecimal
+// text; times and durations are milliseconds. Large values are last, so that reading the other
+// columns does not touch them.
 constexpr std::array kMigrations = {R"sql(
 CREATE TABLE documents(
   path TEXT PRIMARY KEY, dialect TEXT NOT NULL, flow TEXT NOT NULL, kind TEXT NOT NULL, part TEXT NOT NULL,
@@ -83,19 +81,20 @@ ALTER TABLE runs ADD COLUMN duration INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE told(
   dialect TEXT NOT NULL, flow TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY(dialect, flow)) STRICT;
 )sql",
-                                    // Where a run's folder lies, its id says. Those of a forgotten
-                                    // flow stay known until their folders are gone: a started run
-                                    // that is not shows that the journal went back.
+                                    // The id tells where the run's folder is. Ids of forgotten
+                                    // flows stay until their folders are gone: a started run
+                                    // without a row would look as if the journal were an old copy.
                                     R"sql(
 ALTER TABLE runs DROP COLUMN directory;
 CREATE TABLE forgotten_runs(id TEXT PRIMARY KEY) STRICT;
 )sql",
-                                    // A digest of the row: a bit that a disk has turned over would
-                                    // make what was entered long ago an entry that is new.
+                                    // A digest of the row: with a flipped bit on the disk, an old
+                                    // entry into a stage would look like a new one.
                                     R"sql(
 ALTER TABLE generations ADD COLUMN seal TEXT NOT NULL DEFAULT '';
 )sql",
-                                    // A subject that is back where it was has entered nothing.
+                                    // A subject that returns to its previous state has not entered
+                                    // a stage.
                                     R"sql(
 ALTER TABLE generations ADD COLUMN earlier TEXT NOT NULL DEFAULT '';
 )sql"};
@@ -151,7 +150,7 @@ Result<void> migrate_journal(sqlite::Database& db) {
     return pass_on(version);
   if (*version >= kNewest)
     return {};
-  // One transaction for all of them: nobody ever reads a version in between.
+  // One transaction for all versions, so that nobody reads one in between.
   std::string sql = "BEGIN IMMEDIATE;";
   if (*version == 0)
     sql += "CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;";

@@ -6,8 +6,6 @@
 #include <sqlite3.h>
 
 #include "base/text.h"
-#include "io/journal/journal_file.h"
-#include "io/journal/sqlite_vfs.h"
 
 namespace baton::sqlite {
 namespace {
@@ -16,8 +14,7 @@ constexpr int kBusyMillis = 5000;
 constexpr std::size_t kShownBytes = 80;
 
 tl::unexpected<Error> failure(sqlite3* db) {
-  // Of a commit that failed SQLite does not keep it (sqlite3_system_errno), and of what came since
-  // nothing fails.
+  // Save errno now: SQLite does not keep it for a failed commit (sqlite3_system_errno).
   const int system = errno;
   const int code = sqlite3_extended_errcode(db);
   const Errc meaning = error_code(code, system);
@@ -28,7 +25,7 @@ tl::unexpected<Error> failure(sqlite3* db) {
   return fail(meaning, std::move(message), file == nullptr ? "" : file);
 }
 
-/// A `file:` URI of a path; SQLite unescapes `%xx`.
+/// A `file:` URI for a path; SQLite decodes `%xx`.
 std::string uri_of(const std::string& path, std::string_view query) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -231,13 +228,13 @@ Database::~Database() {
 Result<void> Database::configure(Access access) {
   sqlite3_extended_result_codes(db_, 1);
   sqlite3_busy_timeout(db_, kBusyMillis);
-  // The schema of a damaged or hostile file runs nothing.
+  // The schema of a damaged or hostile file must not run code.
   sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  // -wal and -shm stay when the last connection closes: a reader who may not write in the folder
-  // can open the file with them only.
+  // Keep -wal and -shm when the last connection closes: a reader who may not write in the folder
+  // needs them to open the file.
   int persist = 1;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
   if (access != Access::write) {

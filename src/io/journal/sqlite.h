@@ -1,7 +1,7 @@
 #pragma once
 
-// A thin layer over SQLite that only the journal uses: handles that close themselves, results
-// instead of codes, parameters and columns in order instead of by number.
+// A thin layer over SQLite for the journal: handles that close themselves, results instead of error
+// codes, parameters and columns in order instead of by number.
 
 #include <cstdint>
 #include <map>
@@ -16,14 +16,26 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
+namespace baton {
+
+/// The end of each message about an unusable journal.
+inline constexpr const char* kBeginAnew =
+    "; restore it from a backup, or move the state folder away: baton then begins a new journal "
+    "and starts again what is due";
+
+}  // namespace baton
+
 namespace baton::sqlite {
 
-/// What a failed call means to the journal. FULL and a write that found no room: Errc::no_space.
-/// BUSY: Errc::busy. Everything else is Errc::io, a failed sync above all: after it a transaction
-/// may or may not be there. `system_errno` is the errno of the failed call.
+/// The name under which SQLite knows the file functions of sqlite_vfs.cpp; nullptr without them.
+const char* vfs_name();
+
+/// The `Errc` of a failed call. FULL, and a write without space: no_space. BUSY: busy. Everything
+/// else is io; after a failed sync it is unknown whether the transaction is on disk. `system_errno`
+/// is the errno of the call.
 Errc error_code(int extended_code, int system_errno);
 
-/// One prepared statement. Parameters are given in order with `add`, columns are read in order.
+/// A prepared statement. Add parameters in order with `add`; read columns in order.
 class Statement {
  public:
   Statement(sqlite3* db, sqlite3_stmt* handle);
@@ -40,24 +52,23 @@ class Statement {
   /// Not copied: `bytes` must live until the statement has run.
   Statement& add_blob(std::string_view bytes);
 
-  /// True: there is a row to be read.
+  /// True if there is a row to read.
   Result<bool> step();
-  /// Runs a statement that gives no rows, and resets it.
+  /// Runs a statement without result rows, and resets it.
   Result<void> run();
-  /// Makes it ready to be used again; parameters are cleared.
+  /// Makes the statement ready for new parameters.
   void reset();
 
-  // The columns of the present row, from left to right. A column of another type than the one asked
-  // for gives an empty value and is remembered in `damage`, for strict tables only hold other types
-  // when the file is damaged.
+  // The columns of the current row, from left to right. A column of the wrong type gives an empty
+  // value and is noted in `damage`: in strict tables this happens only in damaged files.
   std::string text();
   std::int64_t integer();
   std::optional<std::int64_t> maybe_integer();
   std::optional<double> maybe_real();
   std::string blob();
-  /// Remembers that the column read last does not hold what it should.
+  /// Notes that the column read last has a wrong value.
   void damaged(std::string_view value);
-  /// What was wrong with the columns of the present row; empty when all is well.
+  /// What was wrong in the current row; empty when nothing was.
   const std::string& damage() const { return damage_; }
 
  private:
@@ -75,10 +86,11 @@ class Statement {
 class Database {
  public:
   enum class Access {
-    write,      ///< the file must exist
-    look,       ///< for who may write: undoes what a killed writer had begun, and changes nothing
-    read,       ///< follows what a writer does at the same time
-    immutable,  ///< of a file nobody writes, in a folder where nothing can be created
+    write,  ///< the file must exist
+    look,  ///< for a user who may write: rolls back what a killed writer began, and changes nothing
+           ///< else
+    read,  ///< while another process may write
+    immutable,  ///< a file that nobody writes, in a folder where nothing can be created
   };
   static Result<std::unique_ptr<Database>> open(const std::string& path, Access access);
   ~Database();
@@ -87,13 +99,13 @@ class Database {
   Database(Database&&) = delete;
   Database& operator=(Database&&) = delete;
 
-  /// Runs any number of statements without parameters; rows are ignored.
+  /// Runs statements without parameters; ignores rows.
   Result<void> execute(const std::string& sql);
-  /// A statement, ready for its parameters; prepared once per text and owned by the connection.
+  /// A statement, ready for parameters. It is prepared once per text and owned by the connection.
   Result<Statement*> prepare(std::string_view sql);
 
   bool in_transaction() const;
-  /// Ends an open transaction as if it had never begun. Harmless without one.
+  /// Rolls back an open transaction. Does nothing without one.
   void rollback();
 
  private:

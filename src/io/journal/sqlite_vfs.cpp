@@ -1,5 +1,3 @@
-#include "io/journal/sqlite_vfs.h"
-
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -10,6 +8,19 @@
 
 #include <sqlite3.h>
 
+#include "io/journal/sqlite.h"
+
+// SQLite's own file functions, except for two things.
+//
+// SQLite maps the index of the write-ahead log into memory, and makes room for it by writing one
+// byte per 4 KiB. On a file system with smaller blocks the rest is a hole, and on a full disk the
+// first access to it is a SIGBUS. Here the space is allocated when the index is mapped; without
+// space, that call fails with SQLITE_FULL.
+//
+// SQLite writes two pieces to the log for each page, about thirty for one start. Here they are
+// gathered and written at once: when the log is synced (every commit does that, synchronous=FULL)
+// or read, and at the latest before the writer lock is released. If a write fails, the call that
+// caused it fails, and the transaction cannot be committed.
 namespace baton::sqlite {
 namespace {
 
@@ -26,27 +37,27 @@ int map_shared(sqlite3_file* file, int region, int size, int extend, volatile vo
   if (code != SQLITE_OK || *where == nullptr)
     return code;
   void* const memory = const_cast<void*>(*where);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  // A kernel that does not know it (before 5.14) leaves things as they are without us.
+  // Kernels before 5.14 do not know this call; then nothing changes.
   if (madvise(memory, static_cast<std::size_t>(size), MADV_POPULATE_WRITE) == 0 || errno != EFAULT)
     return SQLITE_OK;
   *where = nullptr;
   return SQLITE_FULL;
 }
 
-/// Bytes for a log that follow each other in the file and are still to be written.
+/// Consecutive bytes of a log that are not written yet.
 struct Gathered {
-  // A start takes half of it. SQLite itself writes less than 128 KiB at once.
+  // A start needs half of it. SQLite itself writes less than 128 KiB at once.
   static constexpr int kRoom = (128 << 10) - 1;
   sqlite3_file* log = nullptr;
   sqlite3_file* database = nullptr;
   sqlite3_int64 begin = 0;
   int size = 0;
-  int failed = SQLITE_OK;  ///< the transaction has lost a write, and may not be committed
+  int failed = SQLITE_OK;  ///< a write of this transaction failed, so it must not be committed
   std::array<char, kRoom> bytes{};
 };
 
-/// Where SQLite's own part of an open file ends, and ours begins: a pointer to what is gathered for
-/// the log, in the log and in its database.
+/// Where our part of an open file begins, behind SQLite's part: a pointer to the gathered bytes,
+/// both in the log and in its database.
 std::size_t own_bytes() {
   constexpr std::size_t kAlign = alignof(Gathered*);
   return (static_cast<std::size_t>(base->szOsFile) + kAlign - 1) / kAlign * kAlign;
@@ -87,16 +98,16 @@ int sync_log(sqlite3_file* file, int flags) {
   return failed == SQLITE_OK ? base_log->xSync(file, flags) : failed;
 }
 
-/// Whatever else is done with a log is done with all that was written to it. After a failure a
-/// transaction is undone with it as it is.
+/// Every other operation on a log first writes out the gathered bytes. After a failure SQLite rolls
+/// the transaction back.
 template <auto Method, class... Arguments>
 int after_writing(sqlite3_file* file, Arguments... arguments) {
   const int code = write_out(file);
   return code == SQLITE_OK ? (base_log->*Method)(file, arguments...) : code;
 }
 
-// A log is written under the lock for writers, which is a lock on the database. What was gathered
-// for a transaction that came to nothing must not be written when somebody else has that lock.
+// A log is written under the writer lock, which is a lock on the database. Bytes of a failed
+// transaction must not be written while another process holds that lock.
 
 void write_out_log_of(sqlite3_file* database) {
   if (Gathered* const waiting = gathered(database); waiting != nullptr)
@@ -104,7 +115,7 @@ void write_out_log_of(sqlite3_file* database) {
 }
 
 int lock_shared(sqlite3_file* file, int offset, int count, int flags) {
-  constexpr int kForWriters = 0;  // of the locks, as SQLite's format of the log has them
+  constexpr int kForWriters = 0;  // the number of the writer lock in SQLite's log format
   if (offset == kForWriters && (flags & SQLITE_SHM_UNLOCK) != 0) {
     write_out_log_of(file);
     if (Gathered* const waiting = gathered(file); waiting != nullptr)
@@ -113,7 +124,7 @@ int lock_shared(sqlite3_file* file, int offset, int count, int flags) {
   return base_database->xShmLock(file, offset, count, flags);
 }
 
-/// Called before others are told of new pages in the log.
+/// Called before other processes learn about new pages in the log.
 void pass_barrier(sqlite3_file* file) {
   write_out_log_of(file);
   base_database->xShmBarrier(file);
@@ -166,8 +177,7 @@ void own_log(const char* name, sqlite3_file* file) {
   file->pMethods = &methods;
 }
 
-/// Files of SQLite's are opened by SQLite; only what a database's file and its log can do is
-/// exchanged.
+/// SQLite opens its files; only some operations on the database and its log are replaced.
 int open_file(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* out) {
   const int code = base->xOpen(base, name, file, flags, out);
   if (code != SQLITE_OK || file->pMethods == nullptr || file->pMethods->iVersion < 2)

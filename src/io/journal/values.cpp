@@ -51,13 +51,13 @@ auto read_word(const Rows& rows, Statement& row) {
   return rows.front().value;
 }
 
-// What the journal holds was accepted once, so that it must come back whatever its size.
+// The journal holds only accepted values, so they must be readable at any size.
 constexpr LoadLimits kOwnLimits{.max_bytes = std::numeric_limits<std::size_t>::max(),
                                 .max_depth = 1024,
                                 .max_number_chars = 4096,
                                 .max_object_members = std::numeric_limits<std::size_t>::max()};
 
-/// The column as JSON of one type; null (and damage) when it is not.
+/// The column as JSON of one type; null and damage for anything else.
 Json read_json_of(Statement& row, std::string_view type) {
   const std::string text = row.text();
   auto parsed = parse_json(text, kOwnLimits);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Single columns of the journal: how values of the core are spelled there. Reading marks the row as
-// damaged when a column does not hold such a value.
+// Converts single columns of the journal to values of the core and back. A column with a wrong
+// value marks the row as damaged.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,7 @@ std::string_view word(Control control);
 std::string_view word(Intent::Kind kind);
 using baton::word;
 
-/// SQLite's integers are signed; larger counts never come up and become the largest it has.
+/// SQLite's integers are signed; larger counts do not occur and become the largest integer.
 std::int64_t count(std::uint64_t value);
 std::optional<std::int64_t> optional_count(std::optional<int> value);
 std::int64_t flag(bool value);
@@ -28,35 +28,35 @@ std::string entries_text(const std::map<Word, std::uint64_t>& entries);
 std::string claims_text(const std::vector<Claim>& claims);
 std::string base_text(const DocSet& base);
 
-// Each reads the next column of the row. What is not named as damage cannot be: a column of another
-// type is marked by the statement itself (io/journal/sqlite.h), and comes as the empty value.
+// Each function reads the next column of the row. The statement itself marks a column of another
+// type (sqlite.h), which then gives an empty value. Other damage is listed here.
 
 /// Damage: below 0; then 0.
 std::uint64_t read_count(sqlite::Statement& row);
 /// Damage: below 0, or above 32 bits; then 0, or what fits.
 std::uint32_t read_small_count(sqlite::Statement& row);
-/// NULL is nothing. Damage: beyond an int; then nothing too.
+/// NULL gives nothing. Damage: does not fit into an int; then nothing too.
 std::optional<int> read_maybe_int(sqlite::Statement& row);
 /// Damage: neither 0 nor 1; then false.
 bool read_flag(sqlite::Statement& row);
-/// Milliseconds of Unix time; every number is one.
+/// Milliseconds of Unix time.
 Time read_time(sqlite::Statement& row);
-/// Damage: not 32 digits of hex; then all zeros.
+/// Damage: not 32 hexadecimal digits; then all zeros.
 Digest read_digest(sqlite::Statement& row);
-/// Nothing when the column is no JSON, which is no damage then.
+/// Nothing when the column is not JSON; this is no damage.
 std::optional<Json> maybe_json(sqlite::Statement& row);
-/// Damage: no JSON; then null.
+/// Damage: not JSON; then null.
 Json read_json(sqlite::Statement& row);
-/// Damage: a word that is none; then `started`.
+/// Damage: an unknown word; then `started`.
 RunState read_run_state(sqlite::Statement& row);
-/// Damage: a word that is none; then `none`.
+/// Damage: an unknown word; then `none`.
 Outcome read_outcome(sqlite::Statement& row);
-/// Damage: a word that is none; then `run`.
+/// Damage: an unknown word; then `run`.
 Control read_control(sqlite::Statement& row);
-/// Damage: a word that is none; then `replace`.
+/// Damage: an unknown word; then `replace`.
 Intent::Kind read_intent_kind(sqlite::Statement& row);
-/// As `entries_text`, `claims_text` and `base_text` write them. Damage: anything else, also in one
-/// item; then all of it is empty.
+/// In the form that `entries_text`, `claims_text` and `base_text` write. Damage: anything else,
+/// even in one item; then the result is empty.
 std::map<Word, std::uint64_t> read_entries(sqlite::Statement& row);
 std::vector<Claim> read_claims(sqlite::Statement& row);
 DocSet read_base(sqlite::Statement& row);

@@ -14,7 +14,6 @@
 namespace baton {
 namespace {
 
-/// Files with their times, by folder.
 using FoundBackups = std::map<std::string, std::multimap<Time, std::string>>;
 
 Result<FoundBackups> found(int root, const BackupPlan& plan) {

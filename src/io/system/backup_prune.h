@@ -1,5 +1,8 @@
 #pragma once
 
+// Removes old backups of a root's files, as the dialect's backup plan says. Used by the daemon and
+// by `baton prune`.
+
 #include <cstddef>
 #include <string>
 
@@ -8,9 +11,9 @@
 
 namespace baton {
 
-/// Removes the backups below a root that are older than the plan keeps them, but never the newest
-/// of a flow, and no file whose name is not that of a backup. How many. Errc::not_found, denied,
-/// io; what was removed until then stays removed.
+/// Removes the backups that are older than the plan allows. Keeps the newest backup of each flow,
+/// and every file that is not named like a backup. Returns the number of removed files.
+/// Errc::not_found, denied, io; files removed before the error stay removed.
 Result<std::size_t> prune_backups(const std::string& root, const BackupPlan& plan, Time now);
 
 }  // namespace baton

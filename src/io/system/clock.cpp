@@ -15,7 +15,7 @@ Millis reading(clockid_t clock) {
 
 class RealClock final : public Clock {
  public:
-  // The boot-time clock also runs while the machine sleeps, so deadlines pass as people expect.
+  // CLOCK_BOOTTIME also counts the time the machine sleeps, so deadlines pass as people expect.
   Time now() override { return Time(start_ + reading(CLOCK_BOOTTIME)); }
   Time wall() override { return Time(reading(CLOCK_REALTIME)); }
 

@@ -1,15 +1,16 @@
 #pragma once
 
+// The `Clock` port on the clocks of this machine.
+
 #include <memory>
 
 #include "core/ports.h"
 
 namespace baton {
 
-/// The clock of this machine. `now` is the wall clock of the moment it was made plus what the
-/// boot-time clock has run since, so it never jumps and also counts the time the machine sleeps;
-/// two of one machine may differ by what the wall clock was set in between. `wall` is the wall
-/// clock itself, which may jump. Neither fails.
+/// `now` never jumps: it is the wall clock at the time of creation plus the boot-time clock since
+/// then, and so counts sleep too. Two clocks differ if the wall clock was set in between. `wall` is
+/// the wall clock, which may jump. Neither fails.
 std::unique_ptr<Clock> real_clock();
 
 }  // namespace baton

@@ -23,7 +23,8 @@ namespace {
 
 constexpr int kNotRun = 127;
 
-// Files in memory instead of pipes: nobody waits for anybody, however much is said.
+// Input and output are files in memory instead of pipes, so neither side waits for the other,
+// however long the text is.
 Result<Fd> memory_file(const std::string& where) {
   Fd fd(memfd_create("baton-command", MFD_CLOEXEC));
   if (!fd)
@@ -66,15 +67,6 @@ Result<CommandOutcome> outcome(int exit, const Streams& streams, std::size_t max
   return CommandOutcome{exit, *std::move(output), errors ? *std::move(errors) : std::string()};
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words)
-    pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 int exit_of(int status) {
   constexpr int kSignalled = 128;
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
@@ -101,7 +93,7 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
   return exit_of(status);
 }
 
-/// Between fork and exec.
+/// Runs between fork and exec.
 [[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
@@ -153,7 +145,7 @@ class Child final : public RunningCommand {
   }
 
  private:
-  /// Ends what is left of it and takes it in.
+  /// Kills what is left of the program and collects its exit status.
   Result<int> end() {
     const pid_t pid = std::exchange(pid_, 0);
     kill(-pid, SIGKILL);
@@ -176,6 +168,15 @@ class Child final : public RunningCommand {
 };
 
 }  // namespace
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
                                    std::size_t max_bytes) {
@@ -202,7 +203,7 @@ Result<std::unique_ptr<RunningCommand>> RunningCommand::start(const std::vector<
     return system_error(errno, "cannot be run", argv[0]);
   if (pid == 0)
     become(parent, *streams, pointers.data());
-  setpgid(pid, pid);  // it does so too; whoever comes first
+  setpgid(pid, pid);  // the child does this too, because either of the two may run first
   Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process) {
     const int error = errno;

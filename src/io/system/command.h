@@ -1,5 +1,8 @@
 #pragma once
 
+// Runs a short program and collects its output: git, a backup filter, a version check. Agents are
+// not started here (io/agents). `run_command` waits for the end; `RunningCommand` does not.
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,21 +16,21 @@
 
 namespace baton {
 
-/// What a program that was run to its end has left.
+/// The result of a program that has ended.
 struct CommandOutcome {
-  int exit = 0;        ///< 128 and the signal for one that was killed
+  int exit = 0;        ///< 128 plus the signal if it was killed
   std::string output;  ///< stdout
-  std::string errors;  ///< the beginning of stderr
+  std::string errors;  ///< the first part of stderr
 };
 
-/// Runs a program of PATH with our environment and folder, `input` on its stdin, and waits for its
-/// end. For short commands; the daemon starts nothing this way. Errc::not_found, too_large for more
-/// than `max_bytes` on stdout, busy, io.
+/// Runs a program from PATH in our environment and folder, with `input` on stdin, and waits for its
+/// end. The daemon never uses this. Errc::not_found, busy, io; too_large for more than `max_bytes`
+/// on stdout.
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
                                    std::size_t max_bytes);
 
-/// The same beside everything else. After `limit` its process group is killed, and so it is when
-/// this object goes; its first process also ends with ours.
+/// A program that runs beside everything else. Its process group is killed after `limit` and when
+/// this object is destroyed. Its first process also ends when ours ends.
 class RunningCommand {
  public:
   virtual ~RunningCommand() = default;
@@ -37,13 +40,16 @@ class RunningCommand {
   RunningCommand(RunningCommand&&) = delete;
   RunningCommand& operator=(RunningCommand&&) = delete;
 
-  /// Nothing while it runs, unless its end is to be waited for; then, once, its outcome.
-  /// Errc::busy: it did not end within the limit.
+  /// Returns the outcome once, when the program has ended; with `wait` it waits for that. Returns
+  /// nothing while it runs. Errc::busy: it did not end within the limit.
   virtual std::optional<Result<CommandOutcome>> ended(bool wait) = 0;
   /// argv[0] is absolute.
   static Result<std::unique_ptr<RunningCommand>> start(const std::vector<std::string>& argv,
                                                        std::string_view input,
                                                        std::size_t max_bytes, Millis limit);
 };
+
+/// The words as exec wants them, with nullptr at the end. They point into `words`.
+std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 }  // namespace baton

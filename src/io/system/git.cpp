@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxList = 256U << 20U;
 
-/// Runs git and insists on its success. The error is what git says.
+/// Runs git. An exit status other than 0 is an error with the message of git.
 Result<std::string> git(std::vector<std::string> words, std::string_view input,
                         std::size_t max_bytes) {
   words.insert(words.begin(), "git");
@@ -28,7 +28,7 @@ Result<std::string> git(std::vector<std::string> words, std::string_view input,
   return fail(Errc::io, "git: " + why);
 }
 
-/// The text before the next `end`, which is taken off too; nothing when there is none.
+/// Cuts off and returns the text before the next `end`; nothing when there is no `end`.
 std::optional<std::string_view> cut(std::string_view& text, char end) {
   const std::size_t at = text.find(end);
   if (at == std::string_view::npos)
@@ -45,7 +45,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// The size of the blob that a line of `cat-file` names; nothing for `missing` and other types.
+/// The size of the blob in a line of `cat-file`; nothing for `missing` and other types.
 std::optional<std::size_t> blob_size(std::string_view line) {
   const auto words = split(line, ' ');
   std::size_t size = 0;
@@ -60,7 +60,7 @@ tl::unexpected<Error> unexpected_answer() {
   return fail(Errc::io, "git gave an answer that cannot be read");
 }
 
-/// Blobs that git is asked for at once.
+/// Blobs that are read by one call of git.
 class BlobBatch {
  public:
   explicit BlobBatch(const TakeBlob& take) : take_(take) {}
@@ -76,7 +76,7 @@ class BlobBatch {
     return bytes_ >= kAtOnce;
   }
 
-  /// Hands over all of them; the batch is empty then.
+  /// Hands over all blobs and empties the batch.
   Result<void> read() {
     constexpr std::size_t kLine = 256;
     if (ids_.empty())
@@ -162,7 +162,8 @@ Result<std::vector<StagedFile>> GitRepository::staged(const std::vector<std::str
 Result<std::vector<std::string>> GitRepository::unknown(
     const std::vector<std::string>& paths) const {
   std::vector<std::string> words = {"--literal-pathspecs", "ls-files", "--error-unmatch"};
-  // What the commit removes is known still. Before the first one there is nothing to remove.
+  // Files that the commit removes are known too. Before the first commit there is nothing to
+  // remove.
   if (git({"rev-parse", "--quiet", "--verify", "HEAD^{commit}"}, "", kMaxList))
     words.emplace_back("--with-tree=HEAD");
   words.emplace_back("--");
@@ -207,7 +208,7 @@ Result<void> GitRepository::read_blobs(const std::vector<std::string>& ids, std:
 }
 
 Result<std::string> GitRepository::hooks_folder() const {
-  // From the top, where hooks run: a relative core.hooksPath is meant from there.
+  // From the top, where hooks run: a relative core.hooksPath is relative to the top.
   auto path = git({"-C", top_, "rev-parse", "--git-path", "hooks"}, "", kMaxList);
   if (!path)
     return path;

@@ -15,6 +15,7 @@
 #include <spawn.h>
 
 #include "io/files/fd.h"
+#include "io/system/command.h"
 #include "io/system/process.h"
 #include "shim/protocol.h"
 
@@ -23,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMaxWaiting = 1000;
 
-/// A descriptor from which `text` can be read; -1 when there is none to be had.
+/// A descriptor to read `text` from; -1 when none is left.
 int readable(std::string_view text) {
   const int fd = memfd_create("baton-notify", MFD_CLOEXEC);
   if (fd < 0)
@@ -35,16 +36,7 @@ int readable(std::string_view text) {
   return -1;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> all;
-  all.reserve(texts.size() + 1);
-  for (std::string& text : texts)
-    all.push_back(text.data());
-  all.push_back(nullptr);
-  return all;
-}
-
-/// By the exit status of the shim.
+/// Translates the exit status of the shim.
 std::string fault_in(int status) {
   const auto is = [&](shim::ShimExit exit) {
     return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(exit);
@@ -52,9 +44,9 @@ std::string fault_in(int status) {
   if (is(shim::ShimExit::recorded))
     return {};
   if (is(shim::ShimExit::program_failed))
-    return "did not end with 0";
+    return "did not exit with 0";
   if (is(shim::ShimExit::program_late))
-    return "was ended, for it took longer than its `timeout`";
+    return "was ended because it took longer than its `timeout`";
   return "could not be run";
 }
 
@@ -81,7 +73,7 @@ class CommandHook : public NotifyCommand {
   CommandHook(CommandHook&&) = delete;
   CommandHook& operator=(CommandHook&&) = delete;
 
-  void tell(const std::string& json) override {
+  void send(const std::string& json) override {
     if (argv_.empty())
       return;
     if (waiting_.size() == kMaxWaiting) {
@@ -89,10 +81,10 @@ class CommandHook : public NotifyCommand {
       ++dropped_;
     }
     waiting_.push_back(json);
-    tend();
+    poll();
   }
 
-  void tend() override {
+  void poll() override {
     if (pid_ > 0) {
       int status = 0;
       const pid_t ended = waitpid(pid_, &status, WNOHANG);
@@ -111,13 +103,13 @@ class CommandHook : public NotifyCommand {
 
   const std::string& fault() const override { return fault_; }
   bool busy() const override { return pid_ > 0 || !waiting_.empty(); }
-  std::size_t untold() const override { return dropped_ + waiting_.size() + (pid_ > 0 ? 1U : 0U); }
+  std::size_t unsent() const override { return dropped_ + waiting_.size() + (pid_ > 0 ? 1U : 0U); }
 
  private:
   bool start(const std::string& json) {
     const Fd input(life_ ? readable(json + "\n") : -1);
     if (!input) {
-      fault_ = "could not be started: there is no descriptor or memory for it";
+      fault_ = "could not be started: no descriptor or memory is left";
       return false;
     }
     posix_spawn_file_actions_t actions;
@@ -126,15 +118,15 @@ class CommandHook : public NotifyCommand {
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&actions, input.get(), 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    // Last, for the number it takes may be that of one of the others.
+    // Must be the last one: its target number may be the number of another descriptor.
     posix_spawn_file_actions_adddup2(&actions, life_.get(), shim::kLifeFd);
     sigset_t all;
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &all);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const std::vector<char*> argv = pointers(argv_);
-    const std::vector<char*> env = pointers(env_);
+    const std::vector<char*> argv = pointers_to(argv_);
+    const std::vector<char*> env = pointers_to(env_);
     if (const int fault =
             posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data());
         fault != 0) {
@@ -151,13 +143,13 @@ class CommandHook : public NotifyCommand {
   std::vector<std::string> argv_;
   std::vector<std::string> env_;
   std::deque<std::string> waiting_;
-  /// The oldest, where more came than may wait, and those no program could be started for.
+  /// Objects that were dropped because too many waited, or because no program could be started.
   std::size_t dropped_ = 0;
   std::string fault_;
   pid_t pid_ = 0;  ///< of the shim
   AwaitedChild awaited_;
   Fd life_;
-  Fd ours_;  ///< nobody else has it: it is closed when the daemon is gone, however it goes
+  Fd ours_;  ///< only this process has this end, so it closes whenever the daemon ends
 };
 
 }  // namespace

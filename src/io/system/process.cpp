@@ -20,7 +20,7 @@
 namespace baton {
 namespace {
 
-// Not in the headers of glibc 2.36 in a form that C++ can use.
+// The headers of glibc 2.36 do not have it in a form for C++.
 constexpr auto kPidfdType = static_cast<idtype_t>(3);
 
 template <class Number>
@@ -29,8 +29,8 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// A small file of /proc; empty when it cannot be read. Nothing when there is no descriptor or
-/// memory to read it with.
+/// The text of a small /proc file; empty when it cannot be read. Nothing when descriptors or memory
+/// have run out.
 std::optional<std::string> readable_text(const std::string& path, std::size_t max_bytes) {
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errc_of(errno) == Errc::busy)
@@ -52,8 +52,8 @@ std::string proc_text(const std::string& path, std::size_t max_bytes) {
   return readable_text(path, max_bytes).value_or("");
 }
 
-/// Of all that this process serves: each of its roots takes in what nobody waits for. For the one
-/// thread that starts and waits.
+/// One list for the whole process, because each root collects children that nobody waits for. Used
+/// by one thread only.
 std::multiset<std::int64_t>& awaited() {
   static std::multiset<std::int64_t> pids;
   return pids;
@@ -61,7 +61,7 @@ std::multiset<std::int64_t>& awaited() {
 
 constexpr std::size_t kLongestEnvironment = 4U << 20U;
 
-/// Whether `is` says so of the folder in /proc of any process, or cannot tell.
+/// Whether `is` holds for the /proc folder of any process, or cannot tell.
 template <class Is>
 bool any_process(const Is& is) {
   std::error_code error;
@@ -75,7 +75,7 @@ bool any_process(const Is& is) {
   return static_cast<bool>(error);
 }
 
-/// Nothing when it cannot be told.
+/// Nothing when unknown.
 std::optional<bool> has_variable(const std::string& process, std::string_view entry) {
   const auto all = readable_text(process + "/environ", kLongestEnvironment);
   return all ? std::optional(has_word(*all, entry)) : std::nullopt;
@@ -90,7 +90,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   if (opening == std::string_view::npos || closing == std::string_view::npos || closing < opening ||
       !read_number(text.substr(0, opening), stat.pid))
     return std::nullopt;
-  // Fields are counted from 1; the first one behind the name is number 3.
+  // proc(5) counts fields from 1; the first one after the name is number 3.
   constexpr std::size_t kState = 0;
   constexpr std::size_t kParent = 1;
   constexpr std::size_t kStart = 19;
@@ -115,7 +115,7 @@ Result<Fd> open_process(const ProcessIdentity& identity) {
   const std::string where = "process " + std::to_string(identity.pid);
   if (identity.pid <= 1)
     return fail(Errc::not_found, "there is no such process", where);
-  // First the descriptor, then the questions: what they answer is then about what it stands for.
+  // Open the descriptor first: the answers below are then about that very process.
   Fd process(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(identity.pid), 0U)));
   if (!process)
     return errno == ESRCH || errno == EINVAL
@@ -132,7 +132,7 @@ Result<Fd> open_process(const ProcessIdentity& identity) {
   return process;
 }
 
-bool variable_lives(std::string_view entry) {
+bool any_process_has_variable(std::string_view entry) {
   return any_process([&](const std::string& process) { return has_variable(process, entry); });
 }
 
@@ -162,7 +162,7 @@ std::string working_directory(std::int64_t pid) {
   return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/cwd", error).string();
 }
 
-bool call_lives(const std::vector<std::string>& words, std::string_view without) {
+bool any_process_has_words(const std::vector<std::string>& words, std::string_view without) {
   std::string wanted(1, '\0');
   for (const std::string& word : words)
     wanted += word + '\0';

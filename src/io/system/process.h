@@ -1,5 +1,9 @@
 #pragma once
 
+// Identifies processes safely. A process number is reused after its process ends, so every process
+// is named by number, start time and boot, held by a pidfd, and checked through /proc. Signals go
+// through the pidfd only.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,67 +16,66 @@
 
 namespace baton {
 
-/// What /proc/PID/stat says, as far as it matters here.
+/// The fields of /proc/PID/stat that baton needs.
 struct ProcessStat {
   std::int64_t pid = 0;
   std::int64_t parent = 0;
   char state = '?';
   std::uint64_t start_ticks = 0;  ///< clock ticks since boot
-  /// A zombie is dead: it only waits for somebody to ask.
+  /// A zombie has ended; only its exit status was not collected.
   bool alive() const { return state != 'Z' && state != 'X'; }
   bool operator==(const ProcessStat&) const = default;
 };
-/// Nothing for what is no such line. The name in brackets may hold blanks and brackets.
+/// Nothing for anything else than such a line. The name in brackets may contain spaces and
+/// brackets.
 std::optional<ProcessStat> parse_stat(std::string_view text);
 /// Nothing when there is no such process.
 std::optional<ProcessStat> process_stat(std::int64_t pid);
 
-/// Whether NUL-separated words, as in /proc/PID/cmdline, hold this one.
+/// Whether NUL-separated words, as in /proc/PID/cmdline, contain `word`.
 bool has_word(std::string_view words, std::string_view word);
 
-/// Names one process for ever: its number, its start time, the boot both belong to.
+/// Names one process uniquely: number, start time, boot.
 struct ProcessIdentity {
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
-  std::string_view word;  ///< stands in its command line
+  std::string_view word;  ///< a word of its command line
 };
-/// A pidfd of that very process. Errc::not_found when it is gone or somebody else has its number;
-/// busy when that cannot be told, for want of descriptors, say.
+/// A pidfd of exactly this process. Errc::not_found when it is gone or the number belongs to
+/// another process. Errc::busy when this cannot be decided, for example without free descriptors.
 Result<Fd> open_process(const ProcessIdentity& identity);
 
 /// Sends a signal through a pidfd. A process that is gone already is no error.
 Result<void> send_signal(int process, int signal);
 
-/// Whether the process of this pidfd has ended, or does within this time; signals do not cut it
-/// short.
+/// Whether the process has ended, or ends within this time. Signals do not shorten the wait.
 bool has_ended(int process, Millis within = Millis(0));
 
-/// Takes the exit status of a child that has ended, so that no zombie stays; 128 and the signal for
-/// one that was killed. Nothing for a process that is not our child or has not ended.
+/// Collects the exit status of a child that has ended, so that no zombie stays: 128 plus the signal
+/// if it was killed. Nothing if the process is not our child or has not ended.
 std::optional<int> reap(const Fd& process);
 
-/// Whether any living process was started with this variable (`NAME=value`) in its environment, as
-/// far as this user may look. True as well when there is nothing to look with, no descriptor, say:
-/// who cannot look does not know that there is none.
-bool variable_lives(std::string_view entry);
+/// Whether any living process has this variable (`NAME=value`) in its environment, as far as this
+/// user may look. Also true when it is impossible to look, for example without free descriptors.
+bool any_process_has_variable(std::string_view entry);
 
-/// The value of a variable in the environment that a process was started with; "" where it has
-/// none, or this user may not look.
+/// The value of a variable in the environment of a process. "" when it has none, or this user may
+/// not look.
 std::string variable_of(std::int64_t pid, std::string_view name);
-/// The living processes that were started with a variable of that name, as far as this user may
+/// The living processes whose environment has a variable of that name, as far as this user may
 /// look.
 std::vector<std::int64_t> processes_naming(std::string_view variable);
-/// Where it is now, as this process sees it; "" when that cannot be told.
+/// The working directory of a process, as this process sees it. "" when unknown.
 std::string working_directory(std::int64_t pid);
 
-/// Whether any living process has `words` in its command line, one behind the other, and not this
-/// variable in its environment. True as well when there is nothing to look with.
-bool call_lives(const std::vector<std::string>& words, std::string_view without);
+/// Whether any living process has `words` in sequence in its command line, and does not have the
+/// variable `without`. Also true when it is impossible to look.
+bool any_process_has_words(const std::vector<std::string>& words, std::string_view without);
 
-/// The present boot; empty when unknown.
+/// The id of the current boot; empty when unknown.
 std::string boot_id();
 
-/// Says for as long as it lives that somebody in this process takes the exit status of this child.
+/// While it lives, `reap_others` leaves the exit status of this child to its owner.
 class AwaitedChild {
  public:
   AwaitedChild() = default;
@@ -86,12 +89,13 @@ class AwaitedChild {
   AwaitedChild& operator=(const AwaitedChild&) = delete;
   ~AwaitedChild();
 
+  /// 0: none
  private:
-  std::int64_t pid_ = 0;  ///< 0: none
+  std::int64_t pid_ = 0;
 };
 
-/// For a daemon that is PID 1 of a container: takes the exit status of all ended children but those
-/// that are awaited. Returns how many.
+/// For a daemon that is PID 1 of a container: collects the exit status of all ended children except
+/// awaited ones. Returns their number.
 std::size_t reap_others();
 
 }  // namespace baton

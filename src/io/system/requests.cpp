@@ -24,11 +24,10 @@ namespace {
 
 constexpr std::size_t kMaxRequestBytes = 1U << 20U;
 constexpr std::time_t kReplyAge = 3600;
-/// Whoever waited for an answer looks for it every 20 ms.
+/// The waiting command looks for its answer every 20 ms.
 constexpr std::time_t kReplyRead = 2;
 constexpr std::chrono::milliseconds kAnswerIsRead{(kReplyRead + 2) * 1000};
-/// So often they are looked for at most: there may be a thousand answers at once, and as many
-/// files to look at.
+/// Look for old answers at most this often: there may be a thousand.
 constexpr std::time_t kPruneEvery = 60;
 constexpr mode_t kPrivate = 0750;
 constexpr std::string_view kSuffix = ".json";
@@ -36,17 +35,17 @@ constexpr Millis kNap{20};
 constexpr const char* kReserve = ".reserve";
 constexpr std::size_t kReserveBytes = 256U << 10U;
 constexpr std::chrono::milliseconds kRoomAppears{50};
-/// What a journal needs to be opened.
-constexpr off_t kLentBytes = 64U << 10U;
-/// What a request, the transaction it makes and its answer need.
+/// Enough to open a journal.
+constexpr off_t kJournalBytes = 64U << 10U;
+/// Enough for a request, its transaction and its answer.
 constexpr std::uint64_t kAnswerBytes = 128U << 10U;
-/// With less room than this what is left belongs to the journal, or to who has given it up.
-constexpr std::uint64_t kRoomy = 4 * kReserveBytes;
+/// With less free space than this, leave it to the journal or to the process that released it.
+constexpr std::uint64_t kAmpleBytes = 4 * kReserveBytes;
 constexpr std::uint64_t kRoomyFiles = 16;
-/// A smaller disk does without where there is none.
-constexpr std::uint64_t kSmallDisk = 8 * kRoomy;
-/// More than ext4 counts as free and gives to nobody (16 MiB).
-constexpr std::uint64_t kKeptForNobody = 64U << 20U;
+/// A smaller disk has no reserve.
+constexpr std::uint64_t kSmallDisk = 8 * kAmpleBytes;
+/// More than the space that ext4 reports as free but gives to nobody (16 MiB).
+constexpr std::uint64_t kUnusableBytes = 64U << 20U;
 
 Result<Fd> open_part(int state, const std::string& name) {
   return safe_open(state, name, O_RDONLY | O_DIRECTORY);
@@ -92,15 +91,15 @@ Result<Request> parse_request(std::string_view text, const std::string& id) {
   return request;
 }
 
-/// A file that is complete, under a temporary name.
-struct Laid {
+/// A complete file under a temporary name.
+struct CompleteFile {
   Fd folder;
   std::string part;
   std::string name;
   std::string temporary;
 };
 
-/// A folder of the state folder's, with a mode of its own where it is made here.
+/// Opens or creates a folder in the state folder.
 Result<Fd> make_part(int state, const std::string& part) {
   auto there = open_part(state, part);
   if (there)
@@ -112,9 +111,10 @@ Result<Fd> make_part(int state, const std::string& part) {
   return made;
 }
 
-// For whoever owns the state folder: root may file for a daemon that is not.
-Result<Laid> lay(int state, const std::string& part, const std::string& name,
-                 std::string_view text) {
+// Gives the file to the owner of the state folder: root may send a request to a daemon of another
+// user.
+Result<CompleteFile> write_complete(int state, const std::string& part, const std::string& name,
+                                    std::string_view text) {
   constexpr mode_t kFileMode = 0640;
   const std::string where = part + "/" + name;
   auto folder = make_part(state, part);
@@ -124,7 +124,7 @@ Result<Laid> lay(int state, const std::string& part, const std::string& name,
   const bool hand_over = geteuid() == 0 && fstat(state, &owner) == 0;
   if (hand_over && fchown(folder->get(), owner.st_uid, owner.st_gid) != 0)
     return system_error(errno, "cannot be handed over", part);
-  auto fresh = prewrite(folder->get(), name, text, -1, where);
+  auto fresh = write_temporary(folder->get(), name, text, -1, where);
   if (!fresh)
     return pass_on(fresh);
   Result<void> done;
@@ -136,10 +136,10 @@ Result<Laid> lay(int state, const std::string& part, const std::string& name,
     unlinkat(folder->get(), fresh->name.c_str(), 0);
     return pass_on(done);
   }
-  return Laid{std::move(*folder), part, name, fresh->name};
+  return CompleteFile{std::move(*folder), part, name, fresh->name};
 }
 
-Result<void> put_in_place(const Laid& laid) {
+Result<void> put_in_place(const CompleteFile& laid) {
   const int folder = laid.folder.get();
   if (renameat(folder, laid.temporary.c_str(), folder, laid.name.c_str()) == 0)
     return {};
@@ -150,7 +150,7 @@ Result<void> put_in_place(const Laid& laid) {
 
 Result<void> publish(int state, const std::string& part, const std::string& name,
                      std::string_view text) {
-  auto laid = lay(state, part, name, text);
+  auto laid = write_complete(state, part, name, text);
   if (!laid)
     return pass_on(laid);
   if (auto placed = put_in_place(*laid); !placed)
@@ -158,16 +158,15 @@ Result<void> publish(int state, const std::string& part, const std::string& name
   return sync(laid->folder.get(), part);
 }
 
-/// Much of what is free may be kept for root, and a little for nobody.
+/// Some of the free space may be reserved for root, and some for nobody.
 std::uint64_t bytes_left(const struct statvfs& room) {
   const std::uint64_t all = room.f_bfree * room.f_frsize;
-  return geteuid() == 0 && all > kKeptForNobody ? all : room.f_bavail * room.f_frsize;
+  return geteuid() == 0 && all > kUnusableBytes ? all : room.f_bavail * room.f_frsize;
 }
 
-/// Room for a request on a disk that is full: whoever finds none removes it. Made when it is
-/// missing, or a part of it was lent, and there is room. False: there is not, and the disk is not
-/// too small for it.
-bool keep_reserve(int state) {
+/// Creates the reserve file if it is missing or smaller than it should be, and there is room.
+/// Returns false when the disk is full and not too small for a reserve.
+bool ensure_reserve(int state) {
   const auto folder = open_part(state, "requests");
   struct stat there {};
   struct statvfs room {};
@@ -178,7 +177,7 @@ bool keep_reserve(int state) {
       fstatvfs(folder->get(), &room) != 0)
     return true;
   const bool small = room.f_blocks * room.f_frsize < kSmallDisk;
-  if (bytes_left(room) < kRoomy || (room.f_files != 0 && room.f_favail < kRoomyFiles))
+  if (bytes_left(room) < kAmpleBytes || (room.f_files != 0 && room.f_favail < kRoomyFiles))
     return small;
   if (some)
     unlinkat(folder->get(), kReserve, 0);
@@ -190,9 +189,8 @@ bool keep_reserve(int state) {
   return made || small;
 }
 
-/// A file system with a journal gives the room to others once it has written down that it is free,
-/// and does so a moment after it has said so.
-void await_room(int fd) {
+/// A journaling file system reports space as free a moment before others can use it.
+void await_space(int fd) {
   fsync(fd);
   std::this_thread::sleep_for(kRoomAppears);
 }
@@ -201,13 +199,13 @@ bool give_up_reserve(int state) {
   const auto folder = open_part(state, "requests");
   if (!folder || unlinkat(folder->get(), kReserve, 0) != 0)
     return false;
-  await_room(folder->get());
+  await_space(folder->get());
   return true;
 }
 
-/// An answer that whoever waited for it has read by now, where a file more is one too many: the
-/// reserve is one file, and is not made anew as long as there is no room for one.
-bool give_up_reply(int state) {
+/// Removes an old answer to make room for one file. Used when not even an empty file fits; the
+/// command has read that answer by now.
+bool remove_old_reply(int state) {
   const auto folder = open_part(state, "replies");
   const auto names = folder ? names_in(folder->get(), "replies")
                             : Result<FolderNames>(tl::unexpected(folder.error()));
@@ -226,7 +224,7 @@ bool short_of_room(int state) {
   return fstatvfs(state, &room) == 0 && bytes_left(room) < kAnswerBytes;
 }
 
-// Who may write into the state folder's `requests` may still not file in somebody else's name.
+// A user who may write into `requests` must still not send a request in the name of another user.
 Result<Request> load(int state, int folder, const std::string& name) {
   const auto fd = open_regular(folder, name, O_RDONLY);
   if (!fd)
@@ -242,11 +240,11 @@ Result<Request> load(int state, int folder, const std::string& name) {
     return tl::unexpected(text.error());
   const std::string id = name.substr(0, name.size() - kSuffix.size());
   if (!safe_name(id))
-    return fail(Errc::schema, "is no name of a request", name);
+    return fail(Errc::schema, "is not the name of a request", name);
   return parse_request(*text, id);
 }
 
-/// Empty when there is no folder of them.
+/// Empty when the folder does not exist.
 Result<FolderNames> filed(int state) {
   auto folder = open_part(state, "requests");
   if (!folder && folder.error().code == Errc::not_found)
@@ -260,7 +258,7 @@ bool names_request(const std::string& file) {
   return file.ends_with(kSuffix) && !file.starts_with('.');
 }
 
-/// Those that can be read, the oldest first; `other` hears of the rest.
+/// Calls with the requests that can be read, oldest first; reports the others to `other`.
 std::vector<Request> load_all(
     int state,
     const std::function<void(int folder, const std::string& name, const Error&)>& other) {
@@ -288,7 +286,7 @@ class RealRequests final : public Requests {
   explicit RealRequests(Fd state) : state_(std::move(state)) {}
   std::vector<Request> pending(std::vector<std::string>& damaged) override;
   void answer(const Reply& reply) override;
-  bool keep_room() override { return keep_reserve(state_.get()); }
+  bool keep_room() override { return ensure_reserve(state_.get()); }
 
  private:
   void prune();
@@ -299,7 +297,7 @@ class RealRequests final : public Requests {
 std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
   auto requests =
       load_all(state_.get(), [&](int folder, const std::string& name, const Error& error) {
-        // Gone meanwhile, or we cannot read anything at present: says nothing about the request.
+        // The request is gone, or nothing can be read now; this says nothing about the request.
         if (error.code == Errc::not_found || error.code == Errc::busy || error.code == Errc::io)
           return;
         damaged.push_back("request " + printable(name, 255) + ": " + error.message);
@@ -323,13 +321,13 @@ void RealRequests::answer(const Reply& reply) {
       unlinkat(folder->get(), name.c_str(), 0);
   };
   auto done = publish(state_.get(), "replies", name, text);
-  // The journal holds the answer already, and most often has taken the last room for it. What the
-  // request itself takes up is room enough to tell whoever waits.
+  // The answer is in the journal already, whose transaction often takes the last space. Removing
+  // the request gives enough space to write the answer file.
   if (!done && done.error().code == Errc::no_space) {
     remove();
     done = publish(state_.get(), "replies", name, text);
   }
-  // One that cannot be told stays and is answered again by the next daemon.
+  // A request without an answer file stays; the next daemon answers it again.
   if (!done)
     return;
   remove();
@@ -375,20 +373,20 @@ std::string new_id(Time made) {
   return id + "-" + random_hex(8);
 }
 
-Result<Laid> lay_request(const std::string& state_folder, const Request& request) {
+Result<CompleteFile> lay_request(const std::string& state_folder, const Request& request) {
   auto state = open_folder(state_folder);
   if (!state)
     return pass_on(state);
   if (!safe_name(request.id))
-    return fail(Errc::usage, "is no name of a request", printable(request.id));
+    return fail(Errc::usage, "is not the name of a request", printable(request.id));
   const std::string name = request.id + std::string(kSuffix);
   const std::string text = request_text(request);
-  auto laid = lay(state->get(), "requests", name, text);
-  // The room of the command before this one is that of its answer, which is soon read.
+  auto laid = write_complete(state->get(), "requests", name, text);
+  // The space that the previous command used comes back when its answer is read.
   const auto until = std::chrono::steady_clock::now() + kAnswerIsRead;
   while (!laid && laid.error().code == Errc::no_space && std::chrono::steady_clock::now() < until) {
-    if (give_up_reserve(state->get()) || give_up_reply(state->get()))
-      laid = lay(state->get(), "requests", name, text);
+    if (give_up_reserve(state->get()) || remove_old_reply(state->get()))
+      laid = write_complete(state->get(), "requests", name, text);
     else
       std::this_thread::sleep_for(kRoomAppears);
   }
@@ -405,20 +403,20 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
     if (auto made = make_part(state->get(), part); !made)
       return pass_on(made);
   }
-  keep_reserve(state->get());
+  ensure_reserve(state->get());
   return std::make_unique<RealRequests>(std::move(*state));
 }
 
-bool lend_reserve(const std::string& state_folder) {
+bool release_reserve(const std::string& state_folder) {
   const auto state = open_folder(state_folder);
   if (!state)
     return false;
   const auto fd = open_regular(state->get(), std::string("requests/") + kReserve, O_WRONLY);
   struct stat info {};
-  if (!fd || fstat(fd->get(), &info) != 0 || info.st_size < kLentBytes ||
-      ftruncate(fd->get(), info.st_size - kLentBytes) != 0)
+  if (!fd || fstat(fd->get(), &info) != 0 || info.st_size < kJournalBytes ||
+      ftruncate(fd->get(), info.st_size - kJournalBytes) != 0)
     return false;
-  await_room(fd->get());
+  await_space(fd->get());
   return true;
 }
 
@@ -432,11 +430,11 @@ std::vector<Result<std::string>> post_requests(const std::vector<std::string>& s
     request.made = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
   if (request.id.empty())
     request.id = new_id(request.made);
-  std::vector<Result<Laid>> laid;
+  std::vector<Result<CompleteFile>> laid;
   laid.reserve(state_folders.size());
   for (const std::string& folder : state_folders)
     laid.push_back(lay_request(folder, request));
-  // What takes time is done: all of them stand there before anybody has dealt with one.
+  // Prepare all files first, so that all requests appear before any daemon has dealt with one.
   std::vector<Result<std::string>> posted;
   for (auto& each : laid) {
     auto placed = each ? put_in_place(*each) : Result<void>(pass_on(each));

@@ -49,12 +49,12 @@ void ServiceManager::send(const std::string& message, Millis patience) const {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
   if (socket_[0] == '@')
-    address.sun_path[0] = '\0';  // the abstract name space
+    address.sun_path[0] = '\0';  // abstract socket
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-  // Nobody can do anything about a manager that does not listen.
+  // If the manager does not listen, there is nothing to do.
   const bool waits = patience > Millis{0};
   const timeval limit{std::chrono::duration_cast<std::chrono::seconds>(patience).count(), 0};
   if (waits)

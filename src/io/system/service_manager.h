@@ -1,5 +1,9 @@
 #pragma once
 
+// Tells systemd about the state of the daemon through its notification socket (sd_notify(3)). The
+// message is one datagram, so baton sends it directly: loading libsystemd would slow down every
+// command. Without $NOTIFY_SOCKET every call does nothing.
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,20 +12,18 @@
 
 namespace baton {
 
-/// systemd's notification socket (sd_notify(3)), spoken directly: it is one datagram, and
-/// libsystemd would cost every command its loading. Without $NOTIFY_SOCKET every call does nothing.
-/// The variables are taken out of the environment, so that no child can speak for us.
+/// Removes the variables from the environment, so that no child can speak for the daemon.
 class ServiceManager {
  public:
   static ServiceManager from_environment();
 
-  /// Waits a few seconds for a manager that is behind, for it would wait for this in vain. The
-  /// others are lost then: nobody who does not read may hold up a daemon.
+  /// Waits up to five seconds for a busy manager, which needs this message. The other messages are
+  /// dropped if the manager does not read.
   void ready() const { send("READY=1", kPatience); }
   void stopping() const { send("STOPPING=1"); }
   void status(std::string_view text) const { send("STATUS=" + std::string(text)); }
   void alive() const { send("WATCHDOG=1"); }
-  /// How often `alive` is expected; half of it is a good interval. Nothing: no watchdog.
+  /// The interval in which systemd expects `alive`; send it twice as often. Nothing: no watchdog.
   std::optional<Millis> watchdog() const { return watchdog_; }
 
  private:

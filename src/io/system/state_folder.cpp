@@ -48,7 +48,7 @@ bool inside(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// The folder itself must be ours: whoever can write it can make us start what he likes.
+// The folder must be ours: a user who can write it can make us start anything.
 Result<void> check_own(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0)
@@ -95,7 +95,7 @@ Result<std::vector<std::string>> real_paths(const std::vector<std::string>& path
   return real;
 }
 
-/// What an agent of that root was told comes first.
+/// In a run of an agent, the folder that its daemon named comes first.
 std::vector<StateParent> parents_of(const std::string& real_root,
                                     std::vector<StateParent> parents) {
   const std::string told = variable(kRootStateVariable);
@@ -113,7 +113,7 @@ Result<std::string> use(const StateParent& parent, const std::string& name,
     return path;
   for (const std::string& root : roots) {
     if (inside(*path, root))
-      return fail(Errc::config, "state must not lie inside the root " + root, *path);
+      return fail(Errc::config, "the state folder must not be inside the root " + root, *path);
   }
   return make_below(*path, name);
 }
@@ -159,7 +159,7 @@ Result<std::string> real_path(const std::string& path) {
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
   fs::path real = fs::weakly_canonical(whole, error);
-  // The mount of a file system that has died is no link; where it lies can be said.
+  // A mount whose file system has died cannot be resolved, but its parent can.
   if (error == std::errc::not_connected && whole.has_filename())
     real = fs::weakly_canonical(whole.parent_path(), error) / whole.filename();
   if (error)
@@ -190,12 +190,13 @@ Result<std::string> make_state_folder(const std::string& root,
   }
   if (last)
     return tl::unexpected(std::move(*last));
-  return fail(Errc::config, "there is no folder for state: set HOME or give --state-dir", root);
+  return fail(Errc::config, "there is no place for the state folder: set HOME or use --state-dir",
+              root);
 }
 
 namespace {
 
-/// Whose a process is.
+/// The name of the user of a process.
 std::string user_of(std::int64_t pid) {
   struct stat info {};
   if (stat(("/proc/" + std::to_string(pid)).c_str(), &info) != 0)
@@ -212,9 +213,9 @@ tl::unexpected<Error> served_elsewhere(const std::string& root, std::int64_t pid
   const std::string user = user_of(pid);
   return fail(Errc::denied,
               "is served by process " + std::to_string(pid) + (user.empty() ? "" : " of " + user) +
-                  ", whose state lies in none of " + looked +
-                  ", or this user may not look there; name its folder with --state-dir, or run "
-                  "this as the daemon's user",
+                  ", whose state is in none of " + looked +
+                  ", or this user may not read it; name the folder with --state-dir, or run this "
+                  "command as the user of the daemon",
               root);
 }
 
@@ -239,15 +240,15 @@ Result<std::string> find_state_folder(const std::string& root,
     if (!first)
       first = path.string();
   }
-  // What the agent's daemon serves besides.
+  // Another root of the agent's daemon.
   if (const std::string told = variable(kRootStateVariable); !told.empty())
     if (const std::string path = told + "/" + state_name(*real_root); daemon_lives(path))
       return path;
-  // It may have begun, or ended, in this moment.
+  // Look again: the daemon may have started or ended in this moment.
   if (elsewhere && holder_of_root(*real_root) == holder)
     return served_elsewhere(*real_root, holder, parents);
   if (!first)
-    return fail(Errc::not_found, "no baton has worked on it yet", root);
+    return fail(Errc::not_found, "no daemon has served this root yet", root);
   return *std::move(first);
 }
 

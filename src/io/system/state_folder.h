@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds or creates the state folder of a root: the folder with its journal, runs and requests. It
+// is outside the root, because agents can write there. Its parent comes from an option, the
+// configuration, the environment or the usual places, in this order.
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,8 +12,8 @@
 
 namespace baton {
 
-/// A folder in which state folders may lie. One that somebody asked for is used or refused; the
-/// usual ones are passed over when they cannot be used.
+/// A folder in which state folders may be. If somebody asked for it, it is used or refused; one of
+/// the usual places is skipped when it cannot be used.
 struct StateParent {
   std::string path;
   bool asked_for = false;
@@ -17,32 +21,33 @@ struct StateParent {
   bool operator==(const StateParent&) const = default;
 };
 
-/// The list of ARCHITECTURE.md section 5: `option` (--state-dir), `configured` (state_dir:), then
+/// The possible parents in order: `option` (--state-dir), `configured` (state_dir:),
 /// $BATON_STATE_DIR, $STATE_DIRECTORY, /var/lib/baton, $XDG_STATE_HOME/baton, ~/.local/state/baton.
-/// Empty ones are left out.
+/// Leaves out empty ones.
 std::vector<StateParent> state_parents(const std::string& option, const std::string& configured);
 
-/// In the environment of an agent: where the state of $BATON_ROOT lies, whatever else is said. Of
-/// other roots only what is served there is found there.
+/// Set in the environment of an agent: the parent of the state folder of $BATON_ROOT. It comes
+/// before all other places but --state-dir. Another root is looked up there only if its daemon
+/// lives.
 inline constexpr const char* kRootStateVariable = "BATON_ROOT_STATE";
 
-/// The name of a root's state folder: last name of the real path and 16 digits of its digest.
+/// The name of a root's state folder: the last name of the real path, and 16 digits of its digest.
 std::string state_name(std::string_view real_root);
 
-/// An absolute path without links. What does not exist yet is appended as it is written.
+/// An absolute path without links. The part that does not exist is appended as written.
 /// Errc::not_found, denied, io.
 Result<std::string> real_path(const std::string& path);
 
-/// For a daemon, and for commands that act at once: makes the folder (0750) below the first parent
-/// that can be used. Errc::config when the parent lies inside one of `roots` (trees that agents
-/// write), denied when none can be used or the folder belongs to somebody else.
+/// For writers: creates the folder (mode 0750) below the first usable parent. Errc::config when the
+/// parent is inside one of `roots`, where agents can write. Errc::denied when no parent is usable
+/// or the folder belongs to another user.
 Result<std::string> make_state_folder(const std::string& root,
                                       const std::vector<StateParent>& parents,
                                       const std::vector<std::string>& roots);
 
-/// For reading commands: of those that exist the one whose daemon lives, else the first.
-/// Errc::not_found; denied: a daemon serves the root, and its state lies in none of them, or where
-/// this user may not look.
+/// For readers: of the existing state folders the one with a living daemon, else the first.
+/// Errc::not_found. Errc::denied: a daemon serves the root, but its state folder is in none of the
+/// parents or not readable.
 Result<std::string> find_state_folder(const std::string& root,
                                       const std::vector<StateParent>& parents);
 

@@ -23,8 +23,8 @@ StderrLines::StderrLines(int file) : file_(file) {
                    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
-/// How much of it was taken. What fails for another reason than want of room is lost for good, and
-/// nothing here could tell anybody.
+/// Writes as much as fits now and returns the number of bytes. Text that fails for another reason
+/// is lost, and nobody could be told.
 std::size_t StderrLines::put(std::string_view text) const {
   std::size_t taken = 0;
   while (taken < text.size()) {
@@ -35,7 +35,7 @@ std::size_t StderrLines::put(std::string_view text) const {
     } else if (own_ || !waits_) {
       got = ::write(own_ ? own_.get() : file_, next.data(), next.size());
     } else {
-      // Nobody may open it anew. Where there is room, there is room for so much.
+      // We may not open it again. When poll reports room, PIPE_BUF bytes fit.
       pollfd room{.fd = file_, .events = POLLOUT, .revents = 0};
       if (poll(&room, 1, 0) <= 0)
         return taken;
@@ -50,7 +50,7 @@ std::size_t StderrLines::put(std::string_view text) const {
   return taken;
 }
 
-/// False when nothing of it was taken.
+/// Returns false when nothing was written.
 bool StderrLines::keep(std::string_view text) {
   const std::size_t taken = put(text);
   rest_ = text.substr(taken);
@@ -60,14 +60,14 @@ bool StderrLines::keep(std::string_view text) {
 }
 
 void StderrLines::write(std::string_view line) {
-  ++lost_;  // unless it finds room
+  ++lost_;  // subtracted again when the line is written
   rest_.erase(0, put(rest_));
   if (!rest_.empty())
     return;
   if (lost_ > 1) {
     const std::string word = std::to_string(lost_ - 1) +
                              (lost_ == 2 ? " line was" : " lines were") +
-                             " lost here: nobody read them\n";
+                             " lost here because nobody read them\n";
     if (!keep(word))
       return;
     lost_ = 1;

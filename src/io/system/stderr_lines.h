@@ -1,5 +1,9 @@
 #pragma once
 
+// Writes log lines to stderr without ever waiting. The reader may have stopped: a pager, a stopped
+// terminal, a full pipe. A line that does not fit is dropped and counted, and the next line that
+// fits is preceded by the number of lost lines. Only a regular file can make a write wait.
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -8,14 +12,11 @@
 
 namespace baton {
 
-/// Lines to stderr that nobody has to read. Who reads it may stand still: a pager, a terminal that
-/// was stopped, a full pipe. Then a line is lost, and counted, and the first one that finds room
-/// again says how many were. Only a file is waited for.
 class StderrLines {
  public:
-  /// `file` stays somebody else's, and as it is: others have it too.
+  /// `file` stays open, and its flags stay unchanged: other processes share it.
   explicit StderrLines(int file);
-  void write(std::string_view line);  ///< with its newline
+  void write(std::string_view line);  ///< with its line feed
 
  private:
   std::size_t put(std::string_view text) const;
@@ -23,9 +24,9 @@ class StderrLines {
 
   int file_;
   bool socket_ = false;
-  bool waits_ = false;  ///< a write may wait for a reader
-  Fd own_;              ///< a way of our own to the same pipe or terminal, on which it never does
-  std::string rest_;    ///< of a line that was begun
+  bool waits_ = false;  ///< a write may have to wait for a reader
+  Fd own_;              ///< our own non-blocking descriptor for the same pipe or terminal
+  std::string rest_;    ///< the rest of a line that was partly written
   std::size_t lost_ = 0;
 };
 

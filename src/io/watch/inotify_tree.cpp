@@ -10,23 +10,21 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "io/files/file_system.h"
+#include "io/files/file_facts.h"
 #include "io/files/folder.h"
-#include "io/files/open_writers.h"
 #include "io/files/root.h"
 #include "io/files/safe_open.h"
-#include "io/watch/inotify_event.h"
 
 namespace baton {
 
 namespace {
 
 constexpr std::size_t kBufferBytes = 256U << 10U;
-// A writer that never rests must not keep us from reporting what there is.
+// A writer that never pauses must not delay the report.
 constexpr int kReadsAtOnce = 256;
 constexpr int kTries = 64;
 
-// Adds a watch to exactly the folder that is open, whatever its name leads to by now.
+// Adds a watch to exactly this open folder, whatever its name leads to now.
 int watch_open_folder(int inotify, int folder, std::uint32_t mask) {
   return inotify_add_watch(inotify, ("/proc/self/fd/" + std::to_string(folder)).c_str(), mask);
 }
@@ -42,9 +40,9 @@ std::string name_of(const std::string& path) {
 
 }  // namespace
 
-InotifyTree::InotifyTree(std::string root, WatchScope reach, std::size_t max_watches)
+InotifyTree::InotifyTree(std::string root, WatchScope scope, std::size_t max_watches)
     : root_path_(std::move(root)),
-      reach_(std::move(reach)),
+      scope_(std::move(scope)),
       max_watches_(max_watches),
       inotify_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
       buffer_(kBufferBytes) {
@@ -70,7 +68,7 @@ bool InotifyTree::add_watch(Node& node, int folder) {
   if (watch == node.watch)
     return true;
   end_watch(node);
-  // The same folder under another name: it was moved, and the event is still to come.
+  // The same folder under another name: it was moved, and the event comes later.
   if (const auto other = by_watch_.find(watch); other != by_watch_.end())
     other->second->watch = -1;
   node.watch = watch;
@@ -78,8 +76,8 @@ bool InotifyTree::add_watch(Node& node, int folder) {
   return true;
 }
 
-// Events still queued for the old number find no node and are passed over; the kernel does not give
-// a number out again soon.
+// Events that are still queued for the old number find no node and are ignored. The kernel does not
+// reuse a number soon.
 void InotifyTree::end_watch(Node& node) {
   if (node.watch < 0)
     return;
@@ -109,18 +107,18 @@ void InotifyTree::drop(Node& node) {
     node.parent->children.erase(std::string(node.name));
 }
 
-void InotifyTree::give_up(Node& node) {
+void InotifyTree::unwatch(Node& node) {
   end_watch(node);
   end_watches_below(node);
   node.children.clear();
 }
 
 // Watches one folder and lists it. Returns the folders in it that matter.
-std::vector<InotifyTree::Node*> InotifyTree::adopt_one(Node& node, Changes* report) {
+std::vector<InotifyTree::Node*> InotifyTree::watch_folder(Node& node, Changes* report) {
   const std::string path = path_of(node);
   const auto fd = safe_open(root_.get(), path, O_RDONLY | O_DIRECTORY);
   if (!fd && fd.error().code == Errc::denied) {
-    give_up(node);
+    unwatch(node);
     unreadable_.insert(path);
     return {};
   }
@@ -129,16 +127,16 @@ std::vector<InotifyTree::Node*> InotifyTree::adopt_one(Node& node, Changes* repo
     return {};
   }
   if (!fd || !add_watch(node, fd->get())) {
-    give_up(node);
+    unwatch(node);
     unwatched_.insert(path);
     return {};
   }
   unwatched_.erase(path);
   unreadable_.erase(path);
-  node.level = reach_.level(path).value_or(WatchScope::kOnTheWay);
+  node.level = scope_.level(path).value_or(WatchScope::kOnTheWay);
   const auto names = names_in(fd->get(), path);
   if (!names) {
-    give_up(node);
+    unwatch(node);
     unwatched_.insert(path);
     return {};
   }
@@ -150,7 +148,7 @@ std::vector<InotifyTree::Node*> InotifyTree::adopt_one(Node& node, Changes* repo
   return children_of(node, path, {names->folders.begin(), names->folders.end()});
 }
 
-/// Drops the nodes of folders that are not there any more.
+/// Drops the nodes of folders that no longer exist.
 std::vector<InotifyTree::Node*> InotifyTree::children_of(Node& node, const std::string& path,
                                                          const std::set<std::string>& folders) {
   for (auto child = node.children.begin(); child != node.children.end();) {
@@ -161,7 +159,7 @@ std::vector<InotifyTree::Node*> InotifyTree::children_of(Node& node, const std::
   }
   std::vector<Node*> found;
   for (const std::string& name : folders) {
-    if (!reach_.level(join_path(path, name)))
+    if (!scope_.level(join_path(path, name)))
       continue;
     auto& child = node.children[name];
     if (!child) {
@@ -174,18 +172,18 @@ std::vector<InotifyTree::Node*> InotifyTree::children_of(Node& node, const std::
   return found;
 }
 
-void InotifyTree::adopt(Node& top, Changes* report) {
+void InotifyTree::watch_folders(Node& top, Changes* report) {
   std::vector<Node*> waiting{&top};
   while (!waiting.empty()) {
     Node& node = *waiting.back();
     waiting.pop_back();
-    const auto found = adopt_one(node, report);
+    const auto found = watch_folder(node, report);
     waiting.insert(waiting.end(), found.begin(), found.end());
   }
 }
 
-void InotifyTree::look_at_folder(Node& parent, const std::string& name, Changes& changes) {
-  if (!reach_.level(join_path(path_of(parent), name)))
+void InotifyTree::check_folder(Node& parent, const std::string& name, Changes& changes) {
+  if (!scope_.level(join_path(path_of(parent), name)))
     return;
   auto& child = parent.children[name];
   if (!child) {
@@ -193,16 +191,16 @@ void InotifyTree::look_at_folder(Node& parent, const std::string& name, Changes&
     child->parent = &parent;
     child->name = name;
   }
-  adopt(*child, &changes);
+  watch_folders(*child, &changes);
 }
 
-bool InotifyTree::is_whole(const std::string& path) const {
+bool InotifyTree::is_complete(const std::string& path) const {
   struct stat info {};
   if (fstatat(root_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return false;
   if (!S_ISREG(info.st_mode) || info.st_nlink > 1)
     return true;
-  // Its first name may be gone by now, or it never had another one (O_TMPFILE).
+  // Its first name may be gone already, or it never had another one (O_TMPFILE).
   const auto file = open_regular(root_.get(), path, O_RDONLY);
   return file && open_writers(file->get()) == OpenWriters::none;
 }
@@ -210,34 +208,35 @@ bool InotifyTree::is_whole(const std::string& path) const {
 void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
   const std::string name(event.name);
   switch (meaning(event.mask)) {
-    case Seen::nothing:
-    case Seen::overflow:
+    case EventMeaning::nothing:
+    case EventMeaning::overflow:
       return;
-    // In a folder that only leads to watched ones, it matters where it takes the place of such one.
-    case Seen::file:
+    // In a folder that only leads to watched folders, a file matters if it takes the place of one
+    // of them.
+    case EventMeaning::file:
       if (const std::string path = join_path(path_of(node), name);
-          node.level >= 0 || reach_.level(path))
+          node.level >= 0 || scope_.level(path))
         changes.paths.insert(path);
       return;
-    case Seen::file_made:
+    case EventMeaning::file_made:
       if (const std::string path = join_path(path_of(node), name);
-          (node.level >= 0 || reach_.level(path)) && is_whole(path))
+          (node.level >= 0 || scope_.level(path)) && is_complete(path))
         changes.paths.insert(path);
       return;
-    case Seen::folder_away:
+    case EventMeaning::folder_away:
       if (node.children.contains(name))
         changes.rescans.insert("folder_gone");
       [[fallthrough]];
-    case Seen::folder:
-      // It may have taken the place of a file, or have left it.
+    case EventMeaning::folder:
+      // The folder may have replaced a file or been replaced by one.
       if (node.level >= 0)
         changes.paths.insert(join_path(path_of(node), name));
-      look_at_folder(node, name, changes);
+      check_folder(node, name, changes);
       return;
-    case Seen::self:
+    case EventMeaning::self:
       look_at_root_ = look_at_root_ || &node == top_.get();
       return;
-    case Seen::watch_ended:
+    case EventMeaning::watch_ended:
       by_watch_.erase(event.watch);
       node.watch = -1;
       lost_root_ = lost_root_ || &node == top_.get();
@@ -247,17 +246,18 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
 
 void InotifyTree::handle(const Event& event, Changes& changes) {
   if (event.watch == guard_) {
-    const Seen seen = meaning(event.mask);
-    if (seen == Seen::watch_ended)
+    const EventMeaning seen = meaning(event.mask);
+    if (seen == EventMeaning::watch_ended)
       guard_ = -1;
-    if (seen == Seen::watch_ended || seen == Seen::self || event.name == guarded_name_)
+    if (seen == EventMeaning::watch_ended || seen == EventMeaning::self ||
+        event.name == guarded_name_)
       look_at_root_ = true;
   }
   if (const auto node = by_watch_.find(event.watch); node != by_watch_.end())
     handle_in(*node->second, event, changes);
 }
 
-// False: nothing more to read.
+// Returns false when there is nothing more to read.
 bool InotifyTree::read_some(Changes& changes, bool& overflow) {
   const ssize_t got = read(inotify_.get(), buffer_.data(), buffer_.size());
   if (got <= 0)
@@ -267,7 +267,7 @@ bool InotifyTree::read_some(Changes& changes, bool& overflow) {
     std::memcpy(&head, buffer_.data() + at, sizeof(head));
     const char* const name = buffer_.data() + at + sizeof(head);
     at += sizeof(head) + head.len;
-    overflow = overflow || meaning(head.mask) == Seen::overflow;
+    overflow = overflow || meaning(head.mask) == EventMeaning::overflow;
     handle({.watch = head.wd, .mask = head.mask, .name = {name, strnlen(name, head.len)}}, changes);
   }
   return true;
@@ -282,7 +282,7 @@ void InotifyTree::drain(Changes& changes) {
     changes.rescans.insert("overflow");
     look_at_root_ = true;
     if (top_ && network_.empty())
-      adopt(*top_, nullptr);
+      watch_folders(*top_, nullptr);
   }
   if (look_at_root_ || lost_root_)
     check(changes);
@@ -308,7 +308,7 @@ void InotifyTree::watch_again(Changes& changes) {
   again.insert(unreadable_.begin(), unreadable_.end());
   for (const std::string& path : again) {
     if (Node* const node = node_at(path); node != nullptr)
-      adopt(*node, &changes);
+      watch_folders(*node, &changes);
   }
 }
 
@@ -342,7 +342,7 @@ void InotifyTree::guard(const std::string& folder) {
   guard_ = inotify_ ? inotify_add_watch(inotify_.get(), folder.c_str(), kGuardMask) : -1;
 }
 
-// Opens the root and watches everything below it, its parent first.
+// Opens the root and watches everything below it, after its parent.
 bool InotifyTree::open_root() {
   auto fd = open_folder(root_path_);
   if (!fd)
@@ -356,9 +356,9 @@ bool InotifyTree::open_root() {
   network_ = network_file_system_of(root_.get());
   waits_at_.clear();
   top_ = std::make_unique<Node>();
-  top_->level = reach_.level("").value_or(WatchScope::kOnTheWay);
+  top_->level = scope_.level("").value_or(WatchScope::kOnTheWay);
   if (inotify_ && network_.empty())
-    adopt(*top_, nullptr);
+    watch_folders(*top_, nullptr);
   else
     unwatched_.insert("");
   return true;
@@ -374,11 +374,29 @@ void InotifyTree::arm() {
       waits_at_ = parent_of(waits_at_);
       guard(waits_at_);
     } while (guard_ < 0 && waits_at_ != "/");
-    // It may have appeared between the look and the watch.
+    // The root may have appeared between the look and the watch.
     struct stat info {};
     if (stat((waits_at_ + "/" + guarded_name_).c_str(), &info) != 0)
       return;
   }
+}
+
+EventMeaning meaning(std::uint32_t mask) {
+  const auto has = [mask](std::uint32_t bits) { return (mask & bits) != 0; };
+  if (has(IN_Q_OVERFLOW))
+    return EventMeaning::overflow;
+  if (has(IN_IGNORED))
+    return EventMeaning::watch_ended;
+  if (has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT))
+    return EventMeaning::self;
+  if (has(IN_ISDIR)) {
+    if (has(IN_MOVED_FROM))
+      return EventMeaning::folder_away;
+    return has(IN_CREATE | IN_MOVED_TO | IN_DELETE) ? EventMeaning::folder : EventMeaning::nothing;
+  }
+  if (has(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE))
+    return EventMeaning::file;
+  return has(IN_CREATE) ? EventMeaning::file_made : EventMeaning::nothing;
 }
 
 }  // namespace baton

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "io/files/fd.h"
-#include "io/files/file_stamp.h"
+#include "io/files/file_facts.h"
 #include "io/files/folder.h"
 #include "io/files/safe_open.h"
 
@@ -43,7 +43,7 @@ std::optional<FileState> state_of(int folder, const std::string& name, bool open
                    .young = std::llabs(now() - changed) < kYoung};
 }
 
-// Adds the stamps of one folder's files. Returns the folders in it.
+// Adds the states of the files in one folder. Returns its folders.
 Result<std::vector<std::string>> look_into(int root, const std::string& path, bool files_matter,
                                            bool open_files, FileStates& stamps) {
   const auto fd = safe_open(root, path, O_RDONLY | O_DIRECTORY);
@@ -57,7 +57,7 @@ Result<std::vector<std::string>> look_into(int root, const std::string& path, bo
       if (const auto stamp = state_of(fd->get(), name, open_files))
         stamps.emplace(join_path(path, name), *stamp);
     }
-    // One that takes a file's place, or leaves it. What is in it changes nothing about that.
+    // A folder that replaces a file, or is replaced by one. Its content does not matter here.
     for (const std::string& name : names->folders)
       stamps.emplace(join_path(path, name), FileState{});
   }
@@ -86,13 +86,13 @@ std::set<std::string> differences(const FileStates& before, const FileStates& af
 }
 
 Result<FileStates> stamps_of(int root, const std::set<std::string>& folders,
-                             const WatchScope& reach, bool open_files) {
+                             const WatchScope& scope, bool open_files) {
   FileStates stamps;
   std::vector<std::string> waiting(folders.begin(), folders.end());
   while (!waiting.empty()) {
     const std::string path = std::move(waiting.back());
     waiting.pop_back();
-    const auto level = reach.level(path);
+    const auto level = scope.level(path);
     if (!level)
       continue;
     const auto below = look_into(root, path, *level >= 0, open_files, stamps);

@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds changed files where inotify gives no events (network file systems, FUSE, no watches left):
+// it compares the times, sizes and inodes of all files with the last look. It does not read the
+// files.
+
 #include <cstdint>
 #include <map>
 #include <set>
@@ -10,8 +14,8 @@
 
 namespace baton {
 
-/// What tells versions of a file apart without reading it. `young`: changed so shortly before the
-/// look that a further change may not show (time stamps are as coarse as the kernel's tick).
+/// Tells versions of a file apart without reading it. `young`: changed so shortly before the look
+/// that another change might not show, because time stamps are only as fine as the kernel's tick.
 struct FileState {
   std::int64_t modified_ns = 0;
   std::int64_t changed_ns = 0;
@@ -22,12 +26,13 @@ struct FileState {
 };
 using FileStates = std::map<std::string, FileState>;
 
-/// Paths that came, went or differ, and those that were young at the former look.
+/// Paths that appeared, vanished or differ, and paths that were young at the earlier look.
 std::set<std::string> differences(const FileStates& before, const FileStates& after);
 
-/// The stamps of all files that matter in `folders` and below. `open_files`: network file systems
-/// tell the truth about a file to those who open it only. Errc::busy when descriptors have run out.
+/// The states of all files that matter in `folders` and below. `open_files`: open each file first,
+/// because some network file systems show its true state only then. Errc::busy when descriptors
+/// have run out.
 Result<FileStates> stamps_of(int root, const std::set<std::string>& folders,
-                             const WatchScope& reach, bool open_files);
+                             const WatchScope& scope, bool open_files);
 
 }  // namespace baton

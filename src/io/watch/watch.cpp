@@ -15,8 +15,8 @@ struct Watch::State : std::enable_shared_from_this<Watch::State> {
   State(asio::io_context& io, const std::string& root, std::vector<WatchedFolder> folders,
         const WatchOptions& with)
       : options(with),
-        reach(std::move(folders)),
-        tree(root, reach, with.poll_only ? 0 : with.max_watches),
+        scope(std::move(folders)),
+        tree(root, scope, with.poll_only ? 0 : with.max_watches),
         events(io),
         poll_timer(io),
         rescan_timer(io) {}
@@ -26,20 +26,20 @@ struct Watch::State : std::enable_shared_from_this<Watch::State> {
   void wait_for_events();
   void wait_for_poll();
   void wait_for_rescan();
-  void settle(Changes changes);
-  void learn(Changes& changes);
+  void report(Changes changes);
+  void update_polled(Changes& changes);
   void poll();
   bool polls() const { return !tree.unwatched().empty() || tree.fd() < 0 || !events.is_open(); }
 
   WatchOptions options;
-  WatchScope reach;
+  WatchScope scope;
   InotifyTree tree;
   asio::posix::stream_descriptor events;
   asio::steady_timer poll_timer;
   asio::steady_timer rescan_timer;
   std::function<void(const Changes&)> changed;
   FileStates stamps;
-  std::set<std::string> polled;  ///< the folders `stamps` were taken of
+  std::set<std::string> polled;  ///< the folders that `stamps` describes
   bool polling = false;
   bool stopped = false;
 };
@@ -49,7 +49,7 @@ void Watch::State::start() {
   if (tree.fd() >= 0)
     events.assign(tree.fd(), error);
   Changes none;
-  learn(none);
+  update_polled(none);
   wait_for_events();
   wait_for_rescan();
 }
@@ -58,7 +58,7 @@ void Watch::State::stop() {
   stopped = true;
   changed = nullptr;
   if (events.is_open())
-    events.release();  // the descriptor belongs to the tree
+    events.release();  // the tree owns the descriptor
   asio::error_code ignored;
   poll_timer.cancel(ignored);
   rescan_timer.cancel(ignored);
@@ -73,7 +73,7 @@ void Watch::State::wait_for_events() {
                         return;
                       Changes changes;
                       self->tree.drain(changes);
-                      self->settle(std::move(changes));
+                      self->report(std::move(changes));
                       if (!self->stopped)
                         self->wait_for_events();
                     });
@@ -101,16 +101,16 @@ void Watch::State::wait_for_rescan() {
     Changes changes;
     self->tree.check(changes);
     changes.rescans.insert("timer");
-    self->settle(std::move(changes));
+    self->report(std::move(changes));
   });
 }
 
-// Folders that are to be polled from now on: their stamps are taken before anybody scans them, so
-// that what changes after the scan differs from them.
-void Watch::State::learn(Changes& changes) {
+// Takes the first states of folders that are polled from now on. This comes before the caller's
+// scan, so that any change after the scan differs from them.
+void Watch::State::update_polled(Changes& changes) {
   if (tree.unwatched() != polled) {
     const bool more = tree.unwatched().size() > polled.size();
-    auto now = stamps_of(tree.root(), tree.unwatched(), reach, !tree.network().empty());
+    auto now = stamps_of(tree.root(), tree.unwatched(), scope, !tree.network().empty());
     if (now) {
       changes.paths.merge(differences(stamps, *now));
       stamps = std::move(*now);
@@ -123,10 +123,10 @@ void Watch::State::learn(Changes& changes) {
     wait_for_poll();
 }
 
-void Watch::State::settle(Changes changes) {
-  learn(changes);
+void Watch::State::report(Changes changes) {
+  update_polled(changes);
   if (!changes.empty() && changed) {
-    // A copy: the callback may destroy the watch, and itself with it.
+    // Copy it: the callback may destroy the watch and itself.
     const auto callback = changed;
     callback(changes);
   }
@@ -136,13 +136,13 @@ void Watch::State::poll() {
   Changes changes;
   tree.check(changes);
   if (tree.root() >= 0 && tree.unwatched() == polled) {
-    // When descriptors have run out, the next look will show the same differences.
-    if (auto now = stamps_of(tree.root(), polled, reach, !tree.network().empty())) {
+    // If descriptors have run out, the next look shows the same differences.
+    if (auto now = stamps_of(tree.root(), polled, scope, !tree.network().empty())) {
       changes.paths.merge(differences(stamps, *now));
       stamps = std::move(*now);
     }
   }
-  settle(std::move(changes));
+  report(std::move(changes));
 }
 
 Watch::Watch(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -158,7 +158,7 @@ bool Watch::polls() const {
 std::string Watch::describe() const {
   const InotifyTree& tree = state_->tree;
   if (!tree.waits_at().empty())
-    return "the root is missing, waited for in " + tree.waits_at();
+    return "the root is missing; baton waits for it in " + tree.waits_at();
   std::string every = "polled every " + duration_text(state_->options.poll_every);
   if (!tree.network().empty())
     return every + ": the root is on " + std::string(tree.network());
@@ -176,7 +176,7 @@ std::string Watch::describe() const {
             (limit.empty() ? "" : " (fs.inotify.max_user_watches is " + limit + ")");
   }
   if (!tree.unreadable().empty())
-    text += "; " + std::to_string(tree.unreadable().size()) + " may not be read";
+    text += "; " + std::to_string(tree.unreadable().size()) + " cannot be read";
   return text;
 }
 

@@ -1,13 +1,16 @@
 #pragma once
 
+// Reports changes below a root: by inotify where possible, by polling elsewhere, and by a rescan
+// from time to time. An event is only a hint; the caller reads the file and compares.
+
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
-#include "io/watch/changes.h"
 #include "io/watch/watch_scope.h"
 
 namespace asio {
@@ -16,15 +19,25 @@ class io_context;
 
 namespace baton {
 
+/// What may have changed: files to look at again, and reasons to look at all files: `overflow`,
+/// `root_replaced`, `watch_limit`, `folder_gone`, `timer`.
+struct Changes {
+  std::set<std::string> paths;  ///< relative to the root; the file may be gone
+  std::set<std::string> rescans;
+  bool empty() const { return paths.empty() && rescans.empty(); }
+  bool operator==(const Changes&) const = default;
+};
+
 struct WatchOptions {
-  Millis poll_every{2000};      ///< folders that cannot be watched
-  Millis rescan_every{60'000};  ///< what no event tells: a `timer` rescan; zero: never
+  Millis poll_every{2000};      ///< for folders that cannot be watched
+  Millis rescan_every{60'000};  ///< interval of the `timer` rescan; zero: never
   bool poll_only = false;
   std::size_t max_watches = static_cast<std::size_t>(-1);
 };
 
-/// Watches the files of one root until destroyed. Everything is watched when `watch` returns, so a
-/// scan by the caller after that misses nothing. Without changes it sleeps but for the rescans.
+/// Watches the files of one root until it is destroyed. When `watch` returns, everything is
+/// watched, so a scan after that misses nothing. It sleeps while nothing changes, except for the
+/// rescans.
 class Watch {
  public:
   struct State;
@@ -35,18 +48,18 @@ class Watch {
   Watch(Watch&&) = delete;
   Watch& operator=(Watch&&) = delete;
 
-  /// For people: "inotify, 12 folders", and what is polled, and why.
+  /// A text for people, such as "inotify, 12 folders", with what is polled and why.
   std::string describe() const;
-  /// Whether anything has to be polled.
+  /// Whether any folder is polled.
   bool polls() const;
 
  private:
   std::shared_ptr<State> state_;
 };
 
-/// `changed` is called from the io_context, with everything that had happened by then, never empty,
-/// and may destroy the watch. What cannot be watched (no watches left, network file systems) is
-/// polled; a root that is missing is waited for. Links are not followed below the root.
+/// `changed` is called from the io_context with everything that happened until then, never empty;
+/// it may destroy the watch. Folders that cannot be watched are polled. A missing root is waited
+/// for. Links below the root are not followed.
 std::unique_ptr<Watch> watch(asio::io_context& io, const std::string& root,
                              std::vector<WatchedFolder> folders,
                              std::function<void(const Changes&)> changed,

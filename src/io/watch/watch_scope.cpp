@@ -6,7 +6,7 @@ namespace baton {
 
 namespace {
 
-// How many levels `folder` lies below `above`; nothing when it does not.
+// How many levels `folder` is below `above`; nothing when it is not below.
 std::optional<std::int64_t> levels_below(std::string_view folder, std::string_view above) {
   if (folder == above)
     return 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+// Decides which folders below a root must be watched, from the patterns of the files that matter.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,20 +11,19 @@
 namespace baton {
 
 /// A folder whose files are watched, relative to the root ("": the root itself), and how many
-/// levels of folders below it (0: its own files only).
+/// levels of folders below it (0: only its own files).
 struct WatchedFolder {
   std::string folder;
   unsigned depth = 0;
   bool operator==(const WatchedFolder&) const = default;
 };
 
-/// Which folders below a root matter. Pure.
 class WatchScope {
  public:
   explicit WatchScope(std::vector<WatchedFolder> folders) : folders_(std::move(folders)) {}
 
-  /// Nothing: the folder does not matter. kOnTheWay: its files do not, but a watched folder lies or
-  /// may appear below it. Otherwise its files matter, and that many levels of folders below.
+  /// Nothing: the folder does not matter. kOnTheWay: its files do not matter, but a watched folder
+  /// is or may appear below it. Otherwise its files matter, and that many levels of folders below.
   std::optional<std::int64_t> level(std::string_view folder) const;
   static constexpr std::int64_t kOnTheWay = -1;
 

@@ -1,0 +1,43 @@
+#pragma once
+
+// What the kernel can say about an open file: a stamp that changes with its content, whether a
+// process has it open for writing, who holds a lock on it, and whether it is on a network file
+// system. Nothing here reads the content.
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+
+#include "core/ports.h"
+
+namespace baton {
+
+std::int64_t nanoseconds(const timespec& time);
+
+/// A number that changes when the file changes, made from stat(2). Returns 0 when the last change
+/// is so recent that another change could have the same times: the clock of file systems ticks
+/// about every 4 ms.
+Stamp stamp_of(const struct stat& info);
+
+enum class OpenWriters {
+  none,
+  some,
+  unknown,  ///< the file belongs to another user, or the file system cannot tell
+};
+/// Whether a process has this regular file open for writing. `fd` must be open for reading only.
+OpenWriters open_writers(int fd);
+
+/// The process that holds a flock on the file, as /proc/locks lists it. 0 when unknown, as on some
+/// file systems and for processes in other containers.
+std::int64_t flock_holder(int fd);
+
+/// The name of a file system ("nfs", "fuse" ...) that other machines or programs change, so that
+/// inotify sees no events. "" for local ones. `magic` is the number of statfs(2).
+std::string_view network_file_system(std::uint64_t magic);
+/// The same for an open file. "" when statfs fails.
+std::string_view network_file_system_of(int fd);
+
+}  // namespace baton
