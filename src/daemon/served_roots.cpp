@@ -237,7 +237,7 @@ std::string ServedRoots::exchange(Exchange next) {
     const bool known = root->leaving();
     root->leave(*next.any);
     // As above.
-    root->tell_how(since_);
+    root->write_status(since_);
     if (known)
       continue;
     next.message += "; " + root->root() + " is given up when what runs there has ended (" +

@@ -1,3 +1,5 @@
+#include "dialects/coordination/coordination.h"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>

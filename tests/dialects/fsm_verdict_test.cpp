@@ -279,32 +279,32 @@ TEST_CASE("output_contains: patterns, plain texts, what must not be there, what 
 }
 
 TEST_CASE("a spelling that only Python has is an error, which names the one to write") {
-  struct Row {
+  struct Spelling {
     const char* pattern;
     const char* found;  ///< empty: no such spelling
     const char* advice;
   };
-  for (const Row& row : {
-           Row{"(?i)passed", "`(?i)`", "no such flag; write both cases"},
-           Row{"(?im)passed", "`(?im)`", "no such flag; write both cases"},
-           Row{"(?m)^a$", "`(?m)`", "write `(?<![^\\n])` for `^`"},
-           Row{"a(?s)b.c", "`(?s)`", "write `[\\s\\S]`"},
-           Row{"(?a)\\w", "`(?a)`", "leave it out"},
-           Row{"(?u)\\w", "`(?u)`", "leave it out"},
-           Row{"(?P<q>a)", "`(?P<`", "write `(?<name>...)`"},
-           Row{"(?<q>a)(?P=q)", "`(?P=`", "write `\\k<name>`"},
-           Row{"\\A42", "`\\A`", "write `^`"},
-           Row{"42\\Z", "`\\Z`", "write `(?![\\s\\S])`"},
-           Row{"er{,4}", "`{,4}`", "write `{0,`"},
-           Row{"er{,}", "`{,}`", "write `{0,`"},
-           Row{"[]x]", "`[]`", "write `[\\]`"},
-           Row{"[^]x]", "`[^]`", "write `[^\\]`"},
-           Row{"[{,4}(?i)]", "", ""},
-           Row{"r\\{,4}", "", ""},
-           Row{"\\\\Astra", "", ""},
-           Row{"[\\]x]{1,4}", "", ""},
-           Row{"(?<q>a)\\k<q>", "", ""},
-           Row{"a(?:b)(?=c)", "", ""},
+  for (const Spelling& row : {
+           Spelling{"(?i)passed", "`(?i)`", "no such flag; write both cases"},
+           Spelling{"(?im)passed", "`(?im)`", "no such flag; write both cases"},
+           Spelling{"(?m)^a$", "`(?m)`", "write `(?<![^\\n])` for `^`"},
+           Spelling{"a(?s)b.c", "`(?s)`", "write `[\\s\\S]`"},
+           Spelling{"(?a)\\w", "`(?a)`", "leave it out"},
+           Spelling{"(?u)\\w", "`(?u)`", "leave it out"},
+           Spelling{"(?P<q>a)", "`(?P<`", "write `(?<name>...)`"},
+           Spelling{"(?<q>a)(?P=q)", "`(?P=`", "write `\\k<name>`"},
+           Spelling{"\\A42", "`\\A`", "write `^`"},
+           Spelling{"42\\Z", "`\\Z`", "write `(?![\\s\\S])`"},
+           Spelling{"er{,4}", "`{,4}`", "write `{0,`"},
+           Spelling{"er{,}", "`{,}`", "write `{0,`"},
+           Spelling{"[]x]", "`[]`", "write `[\\]`"},
+           Spelling{"[^]x]", "`[^]`", "write `[^\\]`"},
+           Spelling{"[{,4}(?i)]", "", ""},
+           Spelling{"r\\{,4}", "", ""},
+           Spelling{"\\\\Astra", "", ""},
+           Spelling{"[\\]x]{1,4}", "", ""},
+           Spelling{"(?<q>a)\\k<q>", "", ""},
+           Spelling{"a(?:b)(?=c)", "", ""},
        }) {
     CAPTURE(row.pattern);
     const auto compiled = compile_pattern(row.pattern);

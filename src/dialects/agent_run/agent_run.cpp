@@ -1,3 +1,5 @@
+#include "dialects/agent_run/agent_run.h"
+
 #include <algorithm>
 #include <array>
 #include <vector>

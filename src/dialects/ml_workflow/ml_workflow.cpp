@@ -1,3 +1,5 @@
+#include "dialects/ml_workflow/ml_workflow.h"
+
 #include <array>
 
 #include "base/text.h"
