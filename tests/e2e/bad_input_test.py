@@ -527,7 +527,7 @@ def no_more_files(exe):
             baton.start()
             baton.ticket("before", "ready")
             before = wait_until(lambda: baton.starts("rules/t/before"))[0].run
-            check("files only" in baton.call("doctor", code=0).stdout, baton.call("doctor", code=None).stdout)
+            check("files left" in baton.call("doctor", code=0).stdout, baton.call("doctor", code=None).stdout)
             time.sleep(1)  # a spare shim is made
             for command in (["pause", "--all"], ["resume", "--all"], ["stop", "--all"]):
                 use_up()

@@ -181,7 +181,7 @@ mkdir -p lost/here
 printf 'version: 1\nrules:\n  - { name: a, files: "nowhere/{flow}.json", stage: /s, react: [{ to: x, notify: true }] }\n  - { name: b, files: "here/{flow}.json", stage: /s, react: [{ to: [x, y], notify: true }] }\n' >lost/baton.yaml
 expect_exit 0 baton doctor --root lost
 expect_out "the folder nowhere below $work/root/lost does not exist, but baton looks there for nowhere/{flow}.json"
-expect_out "no file below $work/root/lost fits here/{flow}.json yet"
+expect_out "no file below $work/root/lost matches here/{flow}.json yet"
 expect_exit 0 baton status --root lost
 expect_out "files are looked for as nowhere/{flow}.json, here/{flow}.json"
 echo '{"s": "X"}' >lost/here/one.json

@@ -54,7 +54,7 @@ expect_err "is not UTF-8"
 expect_exit 2 baton set s.json
 printf 's: a\n' >s.yaml
 expect_exit 1 baton set s.yaml '/s="b"'
-expect_err "of YAML"
+expect_err "cannot change YAML"
 expect_file s.yaml 's: a'
 printf '{"s": "a"}\n' >s.jsonl
 expect_exit 2 baton set s.jsonl '/s="b"'

@@ -208,7 +208,7 @@ def staged(exe):
         repo.ticket("b.json", BAD)
         repo.git("add", "tickets/b.json")
         done = repo.baton("validate", "--staged", code=3)
-        check("tickets/a.json:1:1: error: has a conflict" in done.out, done.out)
+        check("tickets/a.json:1:1: error: has a merge conflict" in done.out, done.out)
         check("tickets/b.json:2:13: error: " in done.out, "the others are checked", done.out)
         repo.ticket("b.json", GOOD)
         repo.git("add", "-A")
