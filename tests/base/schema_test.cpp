@@ -243,7 +243,7 @@ TEST_CASE("faults are told in the order of the text, with values, places and sug
         "schema/enum /mode 2:11 \"paralell\" is not one of \"simple\", \"parallel\" (parallel?)\n"
         "schema/additionalProperties /nam 3:3 the member \"nam\" is not allowed here (name?)\n"
         "schema/maxLength /name 4:11 \"abcd\" has 4 characters, at most 3 are allowed\n"
-        "schema/format /when 5:11 \"today\" is no date-time\n"
+        "schema/format /when 5:11 \"today\" is not a valid date-time\n"
         "schema/maxItems /list 6:11 3 items, at most 2 are allowed\n"
         "schema/uniqueItems /list/2 6:18 1 appears twice\n"
         "schema/propertyNames /X 7:3 the name \"X\" is not allowed\n"

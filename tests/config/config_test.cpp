@@ -166,7 +166,7 @@ TEST_CASE(
       const std::string head = "version: 1\ndialects: { " + std::string(dialect) + ": { path: ";
       const std::string found = faults(head + path + " } }\n");
       CHECK(found.starts_with("baton.yaml:2:" + std::to_string(head.size() - 10) + ": \"" + path +
-                              "\" is no folder below the root"));
+                              "\" is not a folder below the root"));
       CHECK(parse_config(head + "a/.b..c } }\n"));
     }
 }
@@ -250,7 +250,7 @@ TEST_CASE("rules are checked for what no schema can state") {
   };
   const std::string fine = "{ to: a, run: b }";
   CHECK(with("a.json", "/s", fine) == "none");
-  CHECK(with("/a.json", "/s", fine).find(":5:12: '/a.json': a pattern is relative") !=
+  CHECK(with("/a.json", "/s", fine).find(":5:12: '/a.json': a pattern must be relative") !=
         std::string::npos);
   CHECK(with("a.json", "s", fine).find("JSON pointer") != std::string::npos);
   CHECK(with("a.json", "/s", "{ to: a }").find("exactly one of") != std::string::npos);
@@ -329,11 +329,11 @@ TEST_CASE("what a rule names and nobody knows is an error with its place") {
            Row{two, "t:/{subject}/s", "{ to: a, run: b, approval: { decision: \"r:/ok\" } }",
                "put {part} into the path of 'r'"},
            Row{R"({ t: "t/{flow}.json", r: "r/{flow}.json" })", "t:/s",
-               "{ to: a, run: b, approval: { decision: \"r:/ok\" } }", "say `optional: true`"},
+               "{ to: a, run: b, approval: { decision: \"r:/ok\" } }", "set `optional: true`"},
            Row{R"({ t: "t/{flow}.json", r: "t/{flow}.json" })", "t:/s", "{ to: a, run: b }",
                "but a file can be only one document"},
            Row{two, "t:/s", "{ to: a, set: { /s: b } }, { to: b, set: { /s: a } }",
-               "a -> (react 1) b -> (react 2) a; let an agent or a person"},
+               "a -> (react 1) b -> (react 2) a; put an agent or a person"},
        }) {
     CAPTURE(row.react);
     const std::string found =

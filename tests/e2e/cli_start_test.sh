@@ -62,7 +62,7 @@ expect_exit 0 baton start coordination --requirements @wishes.md
 expect_out "as asked for already"
 expect_exit 0 baton start coordination/coordination
 expect_exit 1 baton start coordination --requirements "another thing"
-expect_err "has its requirements already"
+expect_err "the session has other requirements"
 expect_exit 1 baton start coordination --set 'mode="parallel"'
 expect_err "not with \`set\`"
 [[ $(jq -S . coordination/pm_state.json) == "$before" ]] || fail "the session was changed"

@@ -113,7 +113,7 @@ def names_that_nothing_has(exe):
                 loops.start()
             for slip, meant in (("fix-typs", "fix-types"), ("fsm_loop/fix-typse", "fsm_loop/fix-types")):
                 refused = loops.call("start", slip, code=2)
-                check(f"there is no flow {slip} to be started; did you mean {meant}?" in refused.stderr, refused.stderr)
+                check(f"there is no flow {slip} to start; did you mean {meant}?" in refused.stderr, refused.stderr)
             refused = loops.call("start", "nothing-like-it", code=2)
             check("there is no flow nothing-like-it" in refused.stderr and "did you mean" not in refused.stderr,
                   refused.stderr)

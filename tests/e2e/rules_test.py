@@ -192,7 +192,7 @@ def doctor(exe):
         said = [each["message"] for each in found if each["level"] == "warning"]
         for says in ("rule t: agents may start each other in a cycle: open -(worker)-> review -(reviewer)-> open",
                      "there is no agent 'reviewer'", "no reaction of the rule runs 'builder'",
-                     "rule t, stage: the schema names no member 'stat' for the pointer /stat; did you mean 'state'?"):
+                     "rule t, stage: the schema has no member 'stat' for the pointer /stat; did you mean 'state'?"):
             check(any(says in each for each in said), "doctor does not say:", says, "but:", said)
         w.settings["notify"] = {"command": ["/nowhere/tell"]}
         w.configure()

@@ -175,9 +175,10 @@ tl::expected<Json, std::string> scalar(std::string_view text, std::string_view t
   if (row == nullptr)
     return tl::unexpected(unknown(tag));
   if (row->fits == nullptr)
-    return tl::unexpected("a scalar is not a " + std::string(row->what) + " (" + shown(tag) + ")");
+    return tl::unexpected("a scalar is not of type " + std::string(row->what) + " (" + shown(tag) +
+                          ")");
   if (!row->fits(text))
-    return tl::unexpected(printable(json::quote(text), 100) + " is not a " +
+    return tl::unexpected(printable(json::quote(text), 100) + " is not of type " +
                           std::string(row->what) + " (" + shown(tag) + ")");
   if (row->name == "str")
     return Json(text);
@@ -195,7 +196,7 @@ std::optional<std::string> collection_fault(std::string_view tag, std::string_vi
     return unknown(tag);
   if (row->name == kind)
     return std::nullopt;
-  return std::string(kind == "seq" ? "an array" : "an object") + " is not a " +
+  return std::string(kind == "seq" ? "an array" : "an object") + " is not of type " +
          std::string(row->what) + " (" + shown(tag) + ")";
 }
 
