@@ -40,6 +40,21 @@ std::string_view unclosed(std::string_view text, const Hole& hole) {
   return hole.open == std::string_view::npos ? std::string_view() : text.substr(hole.open + 2);
 }
 
+/// The lines between empty lines, each block with a line feed at its end.
+std::vector<std::string> blocks_of(std::string_view text) {
+  std::vector<std::string> blocks;
+  bool open = false;
+  for (const std::string& line : split(text, '\n')) {
+    const bool blank = line.find_first_not_of(" \t\r") == std::string::npos;
+    if (!blank && !open)
+      blocks.emplace_back();
+    if (!blank)
+      blocks.back().append(line).append("\n");
+    open = !blank;
+  }
+  return blocks;
+}
+
 }  // namespace
 
 Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values) {
@@ -71,6 +86,31 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
     return fail(Errc::config, "`${" + printable(unclosed(text, hole), 80) +
                                   "` has no `}`; `$${` stands for a literal `${`");
   return filled.append(text.substr(std::min(at, text.size())));
+}
+
+Result<std::string> fill_blocks(std::string_view text, std::map<std::string, std::string> values) {
+  for (auto& [name, value] : values)
+    value.erase(value.find_last_not_of('\n') + 1);
+  std::string filled;
+  std::string heading;
+  for (const std::string& block : blocks_of(text)) {
+    auto lines = fill(block, values);
+    if (!lines)
+      return lines;
+    if (block.starts_with("## ") && block.find('\n') == block.size() - 1) {
+      heading = *std::move(lines);
+      continue;
+    }
+    const auto names = placeholders_in(block);
+    if (!names.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+          return values.at(name).empty();
+        }))
+      continue;
+    filled.append(filled.empty() || heading.empty() ? "" : "\n").append(heading);
+    filled.append(filled.empty() ? "" : "\n").append(*lines);
+    heading.clear();
+  }
+  return filled;
 }
 
 std::vector<std::string> placeholders_in(std::string_view text) {

@@ -25,6 +25,8 @@ namespace baton {
 struct AgentSpec {
   std::vector<std::string> argv;  ///< argv[0] absolute; may hold `${placeholders}` behind it
   std::string prompt;             ///< template; empty: the dialect's own brief
+  /// Templates in place of the dialects' own: `coordination/developer` → text.
+  std::map<std::string, std::string> prompts;
   std::string cwd;  ///< absolute; may hold placeholders; empty: the brief's, else the root
   /// Run before the agent, as argv; empty: nothing.
   std::vector<std::string> before;

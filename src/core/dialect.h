@@ -173,6 +173,9 @@ struct Admission {
 /// What an agent is told.
 struct Brief {
   std::string prompt;
+  /// Values for the dialect's templates (schemas/NAME/prompts), besides `values`: finished lines.
+  /// Where there is a template for the role, it takes the place of `prompt`.
+  std::map<std::string, std::string> parts;
   std::string form;  ///< a template with placeholders, instead of the role's; empty: none
   std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
   std::map<std::string, std::string>

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "dialects/members.h"
+
 namespace baton {
 
 FileKind file_kind(std::string_view dialect, std::string name, std::string pattern, Format format) {
@@ -31,6 +33,29 @@ std::map<std::string, Findings> check_each(const FlowState& docs, const Json& op
       if (Findings found = check_one(path, accepted, options); !found.empty())
         all.emplace(path, std::move(found));
   return all;
+}
+
+std::string rejected_lines(const View& view) {
+  std::string lines;
+  for (const auto& [path, accepted] : view.docs) {
+    if (accepted.rejected.empty())
+      continue;
+    lines += "- " + view.env.root + "/" + path + "\n";
+    const auto findings = parse_json(accepted.rejected);
+    if (!findings || !(*findings)->IsArray())
+      continue;
+    for (const Value& finding : (*findings)->GetArray()) {
+      const std::string rule = text_of(finding, "rule");
+      const std::string expected = text_of(finding, "expected");
+      lines += "  line " + std::to_string(count_of(finding, "line")) + ", " +
+               text_of(finding, "pointer") + ": " + text_of(finding, "message");
+      // A message about the syntax of JSON says itself what is expected.
+      if (!expected.empty() && rule != "json")
+        lines += "; expected: " + expected;
+      lines += rule.empty() ? "\n" : " [" + rule + "]\n";
+    }
+  }
+  return lines;
 }
 
 Decision only_looked_at(const View& view, std::string_view state) {

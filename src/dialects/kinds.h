@@ -28,6 +28,10 @@ using CheckOne = Findings (*)(const std::string& path, const Accepted& accepted,
 std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
                                            CheckOne check_one);
 
+/// The files whose newest version was rejected, and the findings: for prompts, so that the next
+/// agent corrects them.
+std::string rejected_lines(const View& view);
+
 /// The decision of a dialect that only looks so far: nothing is started, and what the document of
 /// the kind `state` says of itself in `status` is shown.
 Decision only_looked_at(const View& view, std::string_view state);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json/json.h"
 
@@ -14,5 +15,12 @@ namespace baton {
 std::string text_of(const Value& object, std::string_view name);
 /// An integer member, 0 when there is none.
 std::int64_t count_of(const Value& object, std::string_view name);
+
+// For prompts.
+
+/// The value as JSON in lines; "" for none and for null.
+std::string pretty_text(const Value* value);
+/// `- item`, one a line.
+std::string list_lines(const std::vector<std::string>& items);
 
 }  // namespace baton

@@ -12,6 +12,7 @@
 #include "io/files/path_trust.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
+#include "workspace/prompt_files.h"
 #include "workspace/rule_prompts.h"
 
 namespace baton {
@@ -90,8 +91,26 @@ void find_folder(AgentSpec& spec, const Role& role) {
                  printable(spec.cwd, 200) + " is not there";
 }
 
-AgentSpec checked(AgentSpec spec, const Role& role, const Config& config) {
-  if (const std::string fault = unknown_placeholder(spec, config); !fault.empty())
+/// Whether it is given what the dialect writes: without a prompt of its own, or by `${brief}`.
+bool is_given_brief(const AgentSpec& spec) {
+  std::vector<std::string> texts = spec.argv;
+  texts.insert(texts.end(), spec.before.begin(), spec.before.end());
+  texts.push_back(spec.prompt);
+  return spec.prompt.empty() ||
+         std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+           const auto names = placeholders_in(text);
+           return std::find(names.begin(), names.end(), "brief") != names.end();
+         });
+}
+
+AgentSpec checked(AgentSpec spec, const Role& role, const Config& config,
+                  const std::string& folder) {
+  std::string fault = unknown_placeholder(spec, config);
+  PromptFiles files = prompt_files(config, folder);
+  if (fault.empty() && is_given_brief(spec))
+    fault = fault_for(files, role);
+  spec.prompts = std::move(files.texts);
+  if (!fault.empty())
     spec.problem = "the agent `" + role + "` cannot be started: " + fault;
   return spec;
 }
@@ -118,7 +137,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   if (!spec.problem.empty())
     return spec;
   if (agent.prompt.empty())
-    return checked(std::move(spec), role, config);
+    return checked(std::move(spec), role, config, folder);
   auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
   if (!prompt) {
     spec.problem =
@@ -129,17 +148,32 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
     spec.problem = "the prompt of the agent `" + role + "` cannot be used: " + fault + ": " +
                    printable(agent.prompt, 200);
   spec.prompt = *std::move(prompt);
-  return spec.problem.empty() ? checked(std::move(spec), role, config) : spec;
+  return spec.problem.empty() ? checked(std::move(spec), role, config, folder) : spec;
+}
+
+void add_default_agents(const Config& config, Setup& setup) {
+  const auto usual = setup.agents.find("default");
+  if (usual == setup.agents.end() || !usual->second.problem.empty())
+    return;
+  const AgentConfig& agent = config.agents.at("default");
+  for (const auto& [dialect, options] : setup.dialects)
+    for (const std::string_view role : dialect->roles) {
+      if (setup.agents.contains(Role(role)))
+        continue;
+      AgentSpec own = agent_spec(config, Role(role), agent, setup.environment);
+      if (!own.problem.empty())
+        setup.agents.emplace(role, std::move(own));
+    }
 }
 
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment) {
-  const auto agent = config.agents.find(role);
-  if (agent == config.agents.end())
+  const AgentConfig* const agent = agent_for(config, role);
+  if (agent == nullptr)
     return known;
   if (!known.problem.empty())
-    return agent_spec(config, role, agent->second, environment);
-  find_programs(known, role, agent->second, environment);
+    return agent_spec(config, role, *agent, environment);
+  find_programs(known, role, *agent, environment);
   find_folder(known, role);
   return known;
 }

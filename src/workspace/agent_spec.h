@@ -16,6 +16,10 @@ namespace baton {
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment);
 
+/// `default` plays roles that have different prompts. Those with a file that cannot be used become
+/// agents of their own, which cannot be started.
+void add_default_agents(const Config& config, Setup& setup);
+
 /// Looks at it again before a start: its programs where nothing was wrong, else at everything.
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment);

@@ -239,6 +239,14 @@ void take_word(const DaemonStatus& word, std::string_view configuration, Setup& 
     const auto found = said.unusable->find(role);
     spec.problem = found == said.unusable->end() ? "" : found->second;
   }
+  // A role that `default` plays, whose prompt was mended since the daemon read it.
+  const auto usual = setup.agents.find("default");
+  if (setup.said.lives && usual != setup.agents.end())
+    for (const auto& [role, problem] : *said.unusable) {
+      AgentSpec own = usual->second;
+      own.problem = problem;
+      setup.agents.emplace(role, std::move(own));
+    }
 }
 
 /// nullptr: there is none yet.

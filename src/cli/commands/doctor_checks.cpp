@@ -29,6 +29,7 @@
 #include "workspace/environment.h"
 #include "workspace/file_patterns.h"
 #include "workspace/folders.h"
+#include "workspace/prompt_files.h"
 #include "workspace/rehearsal.h"
 #include "workspace/rule_prompts.h"
 
@@ -425,6 +426,8 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);
+  for (std::string& each : prompt_files(context.config(), context.folder()).unknown)
+    add(all, Level::warning, "agent", std::move(each), "rename or remove the file");
   for (std::string& each : unplayed(context.config(), setup->dialects))
     add(all, Level::warning, "agent", std::move(each),
         "name it below `agents:`; a flow that needs it waits until then");

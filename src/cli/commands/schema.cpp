@@ -52,6 +52,9 @@ ExitCode schema_command(Words words) {
     return ExitCode::usage;
   }
   const auto* bytes = embedded_file(std::string(kFolder) + name + std::string(kSuffix));
+  // A prompt of a dialect has no suffix of a schema: `coordination/prompts/developer.md`.
+  if (bytes == nullptr)
+    bytes = embedded_file(std::string(kFolder) + name);
   if (bytes == nullptr)
     bytes = embedded_file(name);
   if (bytes == nullptr) {

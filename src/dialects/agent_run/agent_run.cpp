@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "dialects/agent_run/admit.h"
-#include "dialects/agent_run/brief.h"
 #include "dialects/agent_run/check.h"
 #include "dialects/agent_run/cost.h"
 #include "dialects/agent_run/create.h"
@@ -21,6 +20,9 @@
 namespace baton {
 namespace {
 
+/// What brief.cpp puts into Brief::values.
+constexpr std::string_view kPlaceholders[] = {"agent", "manual_input", "model",        "prompt",
+                                              "repo",  "report",       "step_attempt", "step_id"};
 constexpr std::array kVerbs = {std::string_view("approve"), std::string_view("reject"),
                                std::string_view("answer"), std::string_view("skip"),
                                std::string_view("retry")};
@@ -166,7 +168,7 @@ const Dialect& agent_run_dialect() {
       .admit = agent_run::admit,
       .create = agent_run::create,
       .brief = agent_run::brief,
-      .placeholders = agent_run::kPlaceholders,
+      .placeholders = kPlaceholders,
       .rebuild = agent_run::rebuild,
   };
   return dialect;

@@ -1,10 +1,8 @@
-#include "dialects/agent_run/brief.h"
-
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/agent_run/scene.h"
+#include "dialects/agent_run/routing.h"
 #include "dialects/agent_run/text.h"
 
 namespace baton::agent_run {

@@ -11,6 +11,9 @@ namespace baton::agent_run {
 /// `asked`: the steps whose items were looked for before this deciding.
 void route(Scene& scene, const std::vector<std::string>& asked, Decision& decision);
 
+/// The prompt file's text, and the environment of the original (format page).
+Brief brief(const View& view, const Desired& desired);
+
 /// The steps whose items have to be looked for.
 std::vector<std::string> wanting_items(const Scene& scene);
 

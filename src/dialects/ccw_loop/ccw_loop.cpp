@@ -6,13 +6,14 @@
 #include "dialects/ccw_loop/create.h"
 #include "dialects/ccw_loop/decide.h"
 #include "dialects/ccw_loop/files.h"
-#include "dialects/ccw_loop/prompts.h"
 #include "dialects/ccw_loop/rebuild.h"
 
 namespace baton {
 
 namespace {
 
+/// What brief.cpp puts into Brief::values.
+constexpr std::string_view kPlaceholders[] = {"loop_id", "progress_dir", "action", "mode"};
 constexpr std::string_view kRoles[] = {"executor"};
 
 }  // namespace
@@ -30,7 +31,7 @@ const Dialect& ccw_loop_dialect() {
       .check_request = ccw_loop::check_request,
       .create = ccw_loop::create,
       .brief = ccw_loop::brief,
-      .placeholders = ccw_loop::kPlaceholders,
+      .placeholders = kPlaceholders,
       .roles = kRoles,
       .fresh_name = ccw_loop::fresh_id,
       .rebuild = ccw_loop::rebuild,

@@ -9,7 +9,6 @@
 #include "dialects/coordination/evidence.h"
 #include "dialects/coordination/merge.h"
 #include "dialects/coordination/orchestrator.h"
-#include "dialects/coordination/prompts.h"
 #include "dialects/coordination/routing.h"
 #include "dialects/coordination/session.h"
 #include "dialects/coordination/starts.h"
@@ -183,7 +182,7 @@ constexpr std::array kTolerated = {std::string_view("coordination/S17")};
 }  // namespace coordination
 
 namespace {
-/// What `prompts.cpp` puts into Brief::values.
+/// What `brief.cpp` puts into Brief::values.
 constexpr std::array kPlaceholders = {std::string_view("group"), std::string_view("branch"),
                                       std::string_view("tier")};
 constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_expert", "tech_lead"};

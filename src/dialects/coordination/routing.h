@@ -9,6 +9,10 @@ namespace baton::coordination {
 /// why nobody is. May block a group whose developer does not come forward.
 void route_groups(Scene& scene, Standing standing, Writes& writes, Decision& decision);
 
+/// The values for the prompt of a start (schemas/coordination/prompts). For commands: group,
+/// branch, tier (`strong` for a review after three revisions, else `standard`).
+Brief brief(const View& view, const Desired& desired);
+
 /// One project manager at a time.
 Claim manager_claim(const Scene& scene);
 

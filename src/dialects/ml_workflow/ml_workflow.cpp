@@ -4,7 +4,6 @@
 
 #include "dialects/ml_workflow/admit.h"
 #include "dialects/ml_workflow/backup.h"
-#include "dialects/ml_workflow/brief.h"
 #include "dialects/ml_workflow/check.h"
 #include "dialects/ml_workflow/create.h"
 #include "dialects/ml_workflow/decide.h"

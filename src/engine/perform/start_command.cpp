@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 
+#include "base/embedded.h"
 #include "base/placeholders.h"
 #include "base/text.h"
 
@@ -13,8 +16,38 @@ namespace {
 constexpr std::array kLate = {std::string_view("run_id"), std::string_view("run_dir"),
                               std::string_view("prompt_file")};
 
-std::map<std::string, std::string> values_of(const Start& start, const Brief& brief,
-                                             const Environment& environment) {
+std::string template_folder(std::string_view dialect) {
+  return "schemas/" + std::string(dialect) + "/prompts/";
+}
+
+/// The dialect's template for the role, filled in; without one what the dialect wrote.
+Result<std::string> brief_text(const Start& start, const AgentSpec& spec, const Brief& brief,
+                               std::map<std::string, std::string> values) {
+  const std::string& dialect = start.key.flow.dialect;
+  const auto text_of = [&](const std::string& name) -> std::optional<std::string_view> {
+    if (const auto own = spec.prompts.find(dialect + "/" + name); own != spec.prompts.end())
+      return own->second;
+    const std::string_view* const text = prompt_template(dialect, name);
+    return text == nullptr ? std::nullopt : std::optional(*text);
+  };
+  const auto prompt = text_of(start.key.role);
+  if (!prompt || brief.parts.empty())
+    return brief.prompt;
+  values.insert(brief.parts.begin(), brief.parts.end());
+  values["why"] = start.desired.why;
+  for (const std::string& name : prompt_placeholders(dialect))
+    values.try_emplace(name);  // there is nothing to say
+  const auto job = text_of(start.key.role + "." + start.desired.purpose);
+  auto filled = fill_blocks(job.value_or(""), values);
+  if (!filled)
+    return filled;
+  values["job"] = *std::move(filled);
+  return fill_blocks(*prompt, std::move(values));
+}
+
+Result<std::map<std::string, std::string>> values_of(const Start& start, const AgentSpec& spec,
+                                                     const Brief& brief,
+                                                     const Environment& environment) {
   std::map<std::string, std::string> values = brief.values;
   values["root"] = environment.root;
   values["flow"] = text(start.key.flow);
@@ -24,7 +57,10 @@ std::map<std::string, std::string> values_of(const Start& start, const Brief& br
   values["purpose"] = start.desired.purpose;
   values["attempt"] = std::to_string(start.attempt);
   values["state_file"] = brief.state_file.empty() ? "" : environment.root + "/" + brief.state_file;
-  values["brief"] = brief.prompt;
+  auto text = brief_text(start, spec, brief, values);
+  if (!text)
+    return pass_on(text);
+  values["brief"] = *std::move(text);
   for (const std::string_view name : kLate)
     values[std::string(name)] = "${" + std::string(name) + "}";
   return values;
@@ -74,7 +110,7 @@ Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts
 
 /// A dialect's own action is complete; only what is configured has placeholders.
 Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const AgentSpec& spec,
-                     const Brief& brief, const std::map<std::string, std::string>& values) {
+                     std::string_view form, const std::map<std::string, std::string>& values) {
   if (action) {
     for (const std::string& each : action->argv)
       if (each.find('\0') != std::string::npos)
@@ -87,8 +123,7 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
   if (!argv)
     return pass_on(argv);
   launch.argv = std::move(*argv);
-  const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
-  auto prompt = form.empty() ? Result<std::string>(brief.prompt) : fill(form, values);
+  auto prompt = fill(form, values);
   if (!prompt)
     return pass_on(prompt);
   launch.prompt = std::move(*prompt);
@@ -133,14 +168,42 @@ const std::vector<std::string>& placeholder_names() {
   return names;
 }
 
+const std::string_view* prompt_template(std::string_view dialect, std::string_view name) {
+  return embedded_file(template_folder(dialect) + std::string(name) + ".md");
+}
+
+std::vector<std::string> prompt_template_names(std::string_view dialect) {
+  const std::string folder = template_folder(dialect);
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.starts_with(folder))
+      names.emplace_back(file.path.substr(folder.size(), file.path.rfind('.') - folder.size()));
+  return names;
+}
+
+std::vector<std::string> prompt_placeholders(std::string_view dialect) {
+  std::set<std::string> names = {"attempt", "flow", "flow_name",  "job",     "purpose",
+                                 "role",    "root", "state_file", "subject", "why"};
+  for (const std::string& name : prompt_template_names(dialect))
+    for (std::string& used : placeholders_in(*prompt_template(dialect, name)))
+      names.insert(std::move(used));
+  return {names.begin(), names.end()};
+}
+
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment) {
-  const auto values = values_of(start, brief, environment);
+  auto known = values_of(start, spec, brief, environment);
+  if (!known)
+    return pass_on(known);
+  const auto& values = *known;
   Launch launch;
   launch.key = start.key;
   launch.attempt = start.attempt;
   launch.limits = start.desired.limits.value_or(spec.limits);
-  if (auto filled = fill_in(launch, start.desired.action, spec, brief, values); !filled)
+  const std::string& own = brief.form.empty() ? spec.prompt : brief.form;
+  if (auto filled = fill_in(launch, start.desired.action, spec,
+                            own.empty() ? std::string_view("${brief}") : own, values);
+      !filled)
     return pass_on(filled);
   const std::string& usual = brief.cwd.empty() ? environment.root : brief.cwd;
   if (auto cwd = working_directory(spec.cwd.empty() ? usual : spec.cwd, values))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,15 @@ namespace baton {
 
 /// The names that may stand in `${...}` everywhere; a dialect's brief may add more.
 const std::vector<std::string>& placeholder_names();
+
+/// A template of a dialect: the text of schemas/DIALECT/prompts/NAME.md. `ROLE` is the whole prompt
+/// of a role; `ROLE.PURPOSE` is what stands for `${job}` in it. nullptr: there is none.
+const std::string_view* prompt_template(std::string_view dialect, std::string_view name);
+/// The names of all templates of a dialect.
+std::vector<std::string> prompt_template_names(std::string_view dialect);
+/// The names that may stand in `${...}` in any template of that dialect: some of
+/// `placeholder_names`, `why`, `job`, and those its own templates use.
+std::vector<std::string> prompt_placeholders(std::string_view dialect);
 
 /// Puts together what one start needs. Errc::denied when a value from a file would become an option
 /// (begins with `-` where the argument begins with it), would lead the working directory out of
