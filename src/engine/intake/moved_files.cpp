@@ -73,7 +73,9 @@ Result<void> hand_over(const FlowRecord& former, const AcceptedRow& row,
 Result<void> hand_over(const FlowRecords& records, const Catalog& catalog, DocumentStore& documents,
                        Schemas& schemas, const LoadLimits& limits, Draft& draft) {
   std::set<FlowId> losers;
-  for (const auto& [flow, record] : records) {
+  for (const auto& entry : records) {
+    const FlowId& flow = entry.first;
+    const FlowRecord& record = entry.second;
     // The root's own rows are of folders.
     if (flow == FlowId{})
       continue;
