@@ -175,10 +175,10 @@ std::string temporary_name(std::string_view name) {
 }
 
 bool is_temporary_name(std::string_view name) {
-  constexpr std::size_t kTail = 1 + kRandomDigits + kTmp.size();
-  if (name.size() < kTail + 2 || !name.starts_with('.') || !name.ends_with(kTmp))
+  constexpr std::size_t kEndSize = 1 + kRandomDigits + kTmp.size();
+  if (name.size() < kEndSize + 2 || !name.starts_with('.') || !name.ends_with(kTmp))
     return false;
-  const std::string_view tail = name.substr(name.size() - kTail);
+  const std::string_view tail = name.substr(name.size() - kEndSize);
   const std::string_view digits = tail.substr(1, kRandomDigits);
   return tail.front() == '.' &&
          digits.find_first_not_of("0123456789abcdef") == std::string_view::npos;
