@@ -294,8 +294,10 @@ def worktree_per_group(exe):
         box.daemon.terminate()
         box.daemon.wait()
         for group, branch in (("A", "feature/a"), ("B", "group/B")):
-            with open(f"{box.home}/worktrees/{group}/branch.txt") as file:
-                check(file.read().strip() == branch, group, "is on another branch")
+            # As committed: an agent may be at work still, and writes the file in its worktree anew.
+            seen = subprocess.run([*git, "-C", box.root, "show", f"{branch}:branch.txt"], check=True,
+                                  capture_output=True, text=True).stdout
+            check(seen.strip() == branch, group, "is on another branch")
             log = subprocess.run([*git, "-C", box.root, "log", "--format=%s", branch], check=True, capture_output=True,
                                  text=True).stdout.split("\n")
             check(log[0] == f"work on {group}" and "first" in log, group, log)
