@@ -113,10 +113,8 @@ Decision decide(const View& view) {
   return decision;
 }
 
-std::map<std::string, Findings> check(const FlowState& docs, const Json&, Scope scope) {
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& /*options*/) {
   std::map<std::string, Findings> all;
-  if (scope != Scope::flow)
-    return all;
   for (const auto& [path, accepted] : docs) {
     if (!json::boolean(accepted.document->root(), "conflict").value_or(false))
       continue;
@@ -186,12 +184,12 @@ Brief brief(const View& view, const Desired&) {
 const Dialect& toy_dialect() {
   static const Dialect dialect = {
       .name = "toy",
-      .verbs = kVerbs,
       .files = files,
+      .check_flow = check_flow,
+      .admit = admit,
       .stages = stages,
       .decide = decide,
-      .check = check,
-      .admit = admit,
+      .verbs = kVerbs,
       .brief = brief,
   };
   return dialect;

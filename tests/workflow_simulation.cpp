@@ -783,14 +783,11 @@ class Workflows {
     auto document = load_document(row->second.second, Format::json);
     if (!document)
       return chance_.say("what was accepted is no JSON");
-    FlowState docs;
-    docs[path_of(name)] = Accepted{*document, "state", {}, 1, {}, true, {}};
     const Json options = Json::object({{"approvals", *parse_json(asked_)}});
-    for (const auto& [path, findings] :
-         dialect("ml_workflow")->check(docs, options, Scope::document))
-      for (const Finding& finding : findings)
-        chance_.say(name + " breaks " + finding.rule + " at " + finding.pointer + ": " +
-                    finding.message);
+    for (const Finding& finding :
+         dialect("ml_workflow")->check(path_of(name), Accepted{*document, "state"}, options, {}))
+      chance_.say(name + " breaks " + finding.rule + " at " + finding.pointer + ": " +
+                  finding.message);
   }
 
   /// The newest backup has all that was completed.

@@ -20,6 +20,14 @@
 #include "core/flow.h"
 #include "core/run.h"
 
+/// The interface of a dialect: a family of state files and the rules for them.
+///
+/// Problem: five layouts and any rules of a user are served by one engine.
+/// Way: a dialect is a table of pure functions over the accepted documents of one flow. The engine
+/// reads files, keeps the journal and starts agents; the dialect says what the files mean.
+/// Limits: a dialect sees nothing but its `View`. It reads no file, no clock and no environment,
+/// and it keeps no state but its memo, which the journal holds.
+
 namespace baton {
 
 /// One kind of file of a dialect. `pattern` is a path below the root in which `{flow}` and `{part}`
@@ -30,21 +38,20 @@ struct FileKind {
   std::string schema;  ///< embedded path (`schemas/x/y.schema.json`) or a file below the
                        ///< configuration; may be empty
   Format format = Format::json;
-  /// Name of the flow; may contain `{flow}`. Empty: files of somebody else, known and left alone;
-  /// `kind` says whose.
+  /// Name of the flow; may contain `{flow}`. Empty: baton knows these files and leaves them alone;
+  /// `kind` names the program that owns them.
   std::string flow;
-  /// true: `{flow}` is any plain name (base/text.h), which a hidden folder has too; false: a safe
-  /// one.
+  /// true: `{flow}` is any plain name (base/text.h), a hidden folder included; false: a safe name.
   bool loose = false;
-  bool essential = true;  ///< while it is gone, the flow starts nothing
-  /// false: a log that baton only adds to. `validate` looks into it; a daemon neither reads nor
-  /// keeps it, so that a long one costs no more than a short one.
+  bool essential = true;  ///< while this file is missing, the flow starts nothing
+  /// false: a log that baton only appends to. `validate` checks it. The daemon neither reads nor
+  /// keeps it, so that a long log costs no more than a short one.
   bool kept = true;
-  /// Of JSON Lines: the last one says where the work stands, so that to have none any more is
-  /// damage. Else they are a list, which may be empty.
+  /// Only for JSON Lines. true: the last line says where the work stands, so a file without any
+  /// line is damaged. false: the lines are a list, which may be empty.
   bool needs_line = false;
-  /// A file that changes more often than this within `breaker_window` holds its flow until it is
-  /// calm.
+  /// The rate breaker: a file that changes more often than this within `breaker_window` holds its
+  /// flow until the changes stop.
   std::uint32_t breaker_changes = 240;
   Millis breaker_window{60'000};
 };
@@ -55,9 +62,9 @@ struct Accepted {
   std::string kind;
   std::string part;  ///< what `{part}` matched
   Arrival arrival = 0;
-  RunId writer;         ///< the only live run when it arrived; `baton` for own writes; else empty
-  bool present = true;  ///< false: the file is gone; the last accepted version is kept
-  /// A JSON array of findings, when a newer version stands there and was rejected; else empty.
+  RunId writer;  ///< the only live run when it arrived; `baton` for baton's writes; else empty
+  bool present = true;  ///< false: the file is gone; this is the last accepted version of it
+  /// A JSON array of findings if the file holds a newer version that was rejected; else empty.
   std::string rejected;
 };
 /// By path relative to the root.
@@ -66,10 +73,10 @@ using FlowState = std::map<std::string, Accepted>;
 /// Where each subject stands, as the documents say.
 using Stages = std::map<Subject, Word>;
 
-/// The journal's memory of a subject.
 /// How long a subject that is gone is remembered, with its runs (see Dialect::remembers).
 inline constexpr Millis kRemembered = std::chrono::hours(7 * 24);
 
+/// What the journal keeps of one subject.
 struct StageState {
   Word stage;                    ///< empty: the subject is gone
   Word previous;                 ///< the stage before; empty at first
@@ -77,64 +84,61 @@ struct StageState {
   std::uint64_t entries = 0;     ///< entries into this stage so far
   Time since{};
   Arrival arrival = 0;
-  Word earlier{};  ///< of one that is gone: the stage before `previous`
+  Word earlier{};  ///< if the subject is gone: the stage before `previous`
   bool operator==(const StageState&) const = default;
 };
 
-/// What the world around a flow offers.
+/// Facts about the machine and the configuration that a dialect may use.
 struct Environment {
   std::string root;                              ///< absolute
   std::string configuration_folder;              ///< absolute
   std::string executable;                        ///< absolute path of baton itself
-  RetryLimits retry;                             ///< of roles that have none of their own
-  RunLimits limits;                              ///< of whatever has none of its own
-  std::map<std::string, std::string> variables;  ///< of the daemon's own process
-  std::int64_t pid = 0;                          ///< of the daemon; 0: none runs
-  /// Whether a process is alive; none: nobody can say.
+  RetryLimits retry;                             ///< for roles without an entry in `role_retry`
+  RunLimits limits;                              ///< for roles without an entry in `role_limits`
+  std::map<std::string, std::string> variables;  ///< environment of the daemon
+  std::int64_t pid = 0;                          ///< of the daemon; 0: no daemon runs
+  /// Whether a process is alive. Empty: unknown.
   std::function<bool(std::int64_t pid)> alive;
-  /// An absolute path without links, as far as it exists; none: paths are taken as they are
-  /// spelled.
+  /// Resolves the links of an absolute path, as far as the path exists. Empty: paths are used as
+  /// they are spelled.
   std::function<std::string(const std::string& path)> real_path;
   std::map<Role, RetryLimits> role_retry;
   std::map<Role, RunLimits> role_limits;
-  std::map<Role, std::map<std::string, std::string>> role_env;  ///< what its agents are given
+  std::map<Role, std::map<std::string, std::string>> role_env;  ///< environment of its agents
 };
 
 /// Everything a dialect may look at. Views do not outlive the call.
 struct View {
   const FlowId& flow;
   const FlowState& docs;
-  const std::map<Subject, StageState>& stages;  ///< as of this round: already advanced
-  std::span<const Run> runs;  ///< of this flow: all live ones and those of present generations
+  const std::map<Subject, StageState>& stages;  ///< already updated by this round's `stages`
+  std::span<const Run> runs;  ///< of this flow: all live runs and those of present generations
   const Json& memo;
-  std::span<const Request> requests;  ///< not yet answered, of this flow or of the root
+  std::span<const Request> requests;  ///< not yet answered, for this flow or for the root
   const Json& options;
   const Environment& env;
-  Time now;   ///< never jumps; for deciding
-  Time wall;  ///< for time stamps in files
-  /// By path: the findings (a JSON array) of a version that stands in a file of the flow and was
-  /// rejected, also where nothing was ever accepted. Filled in for deciding and creating.
+  Time now;   ///< monotonic; for decisions
+  Time wall;  ///< wall clock; for time stamps in files
+  /// Files of the flow whose present version was rejected, also where no version was ever accepted:
+  /// path → findings (a JSON array). Only filled in for `decide` and `create`.
   std::map<std::string, std::string> rejected = {};
-  /// The digests of those versions: with one, a Move puts such a file aside.
+  /// Digests of those versions. A Move needs one to put such a file aside.
   std::map<std::string, Digest> rejected_digests = {};
-  /// The operator's word, for a dialect whose files tell of it; what follows for starts and agents
-  /// is the engine's. stop: of this flow by name. Filled in for deciding.
+  /// What the operator asked for, for dialects whose files show it. The engine itself acts on it
+  /// for starts and agents. `stop` means: this flow, by name. Only filled in for `decide`.
   Control control = Control::run;
-  /// A file of the flow stands there as nobody can read it yet: it is looked at again in a moment,
-  /// and accepted or rejected then. What an agent that has ended left behind is not known before
-  /// that.
+  /// A file of the flow cannot be parsed yet and is probably being written. baton reads it again in
+  /// a moment and accepts or rejects it. Until then the last results of an agent may be missing.
   bool being_written = false;
-  /// What was desired with `counts_refusal`, would be started now and cannot be → why. Filled in
-  /// when a dialect is asked once more about what was planned.
+  /// Desired runs with `counts_refusal` that are due and cannot be started → why. Only filled in
+  /// when `decide` is asked again after planning.
   std::map<Key, std::string> refused = {};
 };
 
-enum class Scope { document, flow };
-
-/// Why whoever wrote a version cannot have seen what baton wrote last: that gave way to it, or it
-/// was written late, into a version that baton had replaced.
+/// The writer of a version cannot have seen baton's last write: that write gave way to this
+/// version, or this version was written late, into a file that baton had already replaced.
 struct Unseen {
-  Digest base;  ///< what he had before him at best; baton's writes upon that he has missed
+  Digest base;  ///< the newest version the writer can have seen
   bool late = false;
 };
 
@@ -142,22 +146,22 @@ struct Unseen {
 struct Change {
   std::string path;
   std::string kind;
-  const Document* before = nullptr;  ///< last accepted; nullptr at first
+  const Document* before = nullptr;  ///< last accepted; nullptr for the first version
   const Document& after;
   RunId writer;  ///< as in Accepted
   std::optional<Unseen> unseen = {};
-  /// Found at the first look since the daemon began: several may have written it, one after the
-  /// other.
+  /// The first look at this file since the daemon started: several programs may have written it,
+  /// one after the other.
   bool first_look = false;
 };
 
-/// What a new version means given the old one.
+/// What becomes of a new version.
 struct Admission {
   enum class Verdict {
     accept,
-    merged,   ///< part of it is a stale overwrite: `text` is what should stand there
-    restore,  ///< it breaks a rule of ownership or history: the last accepted version goes back
-    later,    ///< not complete yet: look again after `again`
+    merged,   ///< the version overwrote newer parts with old ones: `text` is written instead
+    restore,  ///< it breaks a rule of ownership or history: baton writes the last version back
+    later,    ///< the version is not complete yet: look again after `again`
   };
   Verdict verdict = Verdict::accept;
   std::string text;
@@ -167,91 +171,106 @@ struct Admission {
   std::string why;
 };
 
-/// What an agent is told.
+/// What an agent gets when it starts.
 struct Brief {
   std::string prompt;
-  std::string form;  ///< a template with placeholders, instead of the role's; empty: none
+  std::string form;  ///< a template with placeholders, instead of the role's; empty: the role's
   std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
   std::map<std::string, std::string>
       values;              ///< for `${name}` in argv, besides role, subject, flow ...
   std::string state_file;  ///< relative to the root; the flow's main document
-  std::string cwd;         ///< absolute; where the role names no other. Empty: the root
+  std::string cwd;         ///< absolute; used if the role has no `cwd`. Empty: the root
   std::string log;         ///< see Launch::log
 };
 
-/// A family of files: pure functions, no state. Any of the pointers may be null where the default
-/// (nothing, accept) serves.
+/// A dialect, in the order in which a file meets it. Any pointer may be null: then the default
+/// applies (no such files, no rule, every version accepted).
 struct Dialect {
   std::string_view name;
-  /// The verbs of requests it is asked about first (in Decision::replies); what it leaves
-  /// unanswered, and all others, the engine deals with.
-  std::span<const std::string_view> verbs = {};
+
+  // 1. Which files.
+
   /// The kinds of files, from the dialect's options in `baton.yaml`. Null options: the defaults.
-  /// Files that changed together are looked at in this order.
+  /// Files that changed together are read in this order.
   std::vector<FileKind> (*files)(const Json& options) = nullptr;
-  /// Further files to be looked at before each deciding, relative to the root. What is there and
-  /// parses (`.yaml` and `.yml` as YAML, of `.jsonl` the last lines, else JSON) stands in the
-  /// documents as of the kind `read`; nothing of it is kept or watched.
+  /// More files to read before each decision, relative to the root. A file that exists and parses
+  /// is added to the documents with the kind `read` (`.yaml` and `.yml` as YAML, of `.jsonl` the
+  /// last lines, else JSON). baton neither watches these files nor keeps them.
   std::vector<std::string> (*reads)(const View&) = nullptr;
-  Stages (*stages)(const View&) = nullptr;
-  Decision (*decide)(const View&) = nullptr;
-  /// Rules no schema can state. Scope::document: each document by itself; Scope::flow: across them.
-  /// Findings come per path.
-  std::map<std::string, Findings> (*check)(const FlowState&, const Json& options, Scope) = nullptr;
-  /// Single-document rules that need to know the time, for `validate`; the dialect tells a daemon
-  /// about them by notices of its own, since a document is accepted once and time goes on.
-  std::map<std::string, Findings> (*check_clock)(const FlowState&, Time wall) = nullptr;
-  /// For `validate`: files beyond the flow's own that the rules across documents look into, by path
-  /// below the root. Asked again as long as what was read names more. They come as of the kind
-  /// `related`; one that is not there without a document and with `present` false.
+  /// More files that `check_flow` needs in `baton validate`, relative to the root. `validate` asks
+  /// again as long as the files read so far name more. They have the kind `related`; a missing file
+  /// is there without a document and with `present` false.
   std::vector<std::string> (*related)(const FlowState&) = nullptr;
-  /// Rules of `check` whose errors across documents do not hold the flow: it goes on, and `decide`
-  /// deals with what is wrong.
+
+  // 2. Whether a new version is valid, and whether it may stand.
+
+  /// Rules about one document that no schema can state. `wall`: only in `validate`, for rules about
+  /// the present time; a daemon accepts a document once, and a dialect tells it of such a thing by
+  /// a notice.
+  Findings (*check)(const std::string& path, const Accepted&, const Json& options,
+                    std::optional<Time> wall) = nullptr;
+  /// Rules across the documents of a flow; findings by path. An error holds the flow.
+  std::map<std::string, Findings> (*check_flow)(const FlowState&, const Json& options) = nullptr;
+  /// Rules of `check_flow` whose errors do not hold the flow: `decide` deals with them.
   std::span<const std::string_view> tolerated = {};
+  /// Whether a valid version is accepted, merged, put back, or read again later.
   Admission (*admit)(const View&, const Change&) = nullptr;
-  /// `admit` is asked of versions only to which a write of baton's own gave way. For each question
-  /// all documents of the flow are opened, and there may be thousands of both.
-  bool admits_unseen_only = false;
-  /// Whether a subject may be gone by mistake, as where one file has many and an old copy of it is
-  /// written. Within kRemembered back in the stage it was in, it has not entered it anew. Without
-  /// it, whatever is there again is new.
-  bool (*remembers)(const FlowId& flow, const Json& options) = nullptr;
-  /// A version that only rules of `check` refuse is shown to `admit` first: what that makes of it
-  /// counts if it is accepted.
+  /// true: `admit` also sees versions that only `check` refuses, because it can mend them. The
+  /// merged text counts if it is valid.
   bool mends = false;
-  /// Where a flow stands is what its files say, not what baton has come to. So nothing is started
-  /// where a write of baton's own gave way to a version that is rejected: a person puts that right
-  /// first.
+  /// true: the files alone say where a flow stands, never what baton wrote last. Then `admit` is
+  /// only asked about versions that overwrote a write of baton, which saves opening thousands of
+  /// documents. And after a rejected version replaced a write of baton, the flow starts nothing
+  /// until a person has mended the file.
   bool files_rule = false;
-  /// Its flows begin with a file that somebody wrote, a definition: to `start` a name that no file
-  /// has is a slip.
+
+  // 3. Where the flow stands, and what happens next.
+
+  Stages (*stages)(const View&) = nullptr;
+  /// Whether a subject may disappear by mistake, for example when an old copy of a file with many
+  /// subjects is written. If it comes back within kRemembered in the same stage, it has not entered
+  /// that stage anew. Null: a subject that comes back is new.
+  bool (*remembers)(const FlowId& flow, const Json& options) = nullptr;
+  Decision (*decide)(const View&) = nullptr;
+  /// Verbs of requests that `decide` answers first (Decision::replies). The engine handles the
+  /// other verbs and what `decide` leaves unanswered.
+  std::span<const std::string_view> verbs = {};
+
+  // 4. What an agent gets.
+
+  Brief (*brief)(const View&, const Desired&) = nullptr;
+  /// Names that `Brief::values` adds to the placeholders of every command.
+  std::span<const std::string_view> placeholders = {};
+  /// Roles that every flow of this dialect may ask for. Roles named in files are not among them.
+  /// `init` writes them; `run` and `doctor` report missing ones.
+  std::span<const std::string_view> roles = {};
+
+  // 5. How people begin a flow or write to it.
+
+  /// A new name for `baton create`; different seeds give different names.
+  std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
+  /// true: a flow begins with a definition file that a person wrote, so `start` refuses a name
+  /// without such a file.
   bool defined = false;
-  /// Asked by a command before it hands in a `start` or `create`, so that it can end as wrong
-  /// usage: Errc::usage says what of the arguments the dialect does not know. What comes otherwise
-  /// than by a command is refused by the dialect all the same.
+  /// Lets `start` and `create` end with wrong usage before a request is queued. Errc::usage: an
+  /// argument is unknown. `decide` refuses the same in requests that come another way.
   Result<void> (*check_request)(const Request&) = nullptr;
-  /// For the requests `start` and `create`: the writes that bring the flow to life, or none when it
-  /// lives already. What the command was given are members of the request's arguments; one it does
-  /// not know is Errc::usage.
+  /// For the requests `start` and `create`: the writes that begin the flow; none if the flow
+  /// already lives. The request's arguments are those of the command. Errc::usage: one is unknown.
   Result<std::vector<Update>> (*create)(const Request&, const View&) = nullptr;
-  /// The text of a mailbox with one message more; what a sender may leave out is filled in.
-  /// Errc::usage when the kind is no mailbox or the message is none; Errc::schema when the file is
-  /// not one.
+  /// For `baton send`: the text of a mailbox with one more message; missing members are filled in.
+  /// Errc::usage: the kind is no mailbox, or the message is invalid. Errc::schema: the file is no
+  /// mailbox.
   Result<std::string> (*send)(const Document& mailbox, std::string_view kind, const Value& message,
                               Time wall) = nullptr;
-  Brief (*brief)(const View&, const Desired&) = nullptr;
-  /// The names `Brief::values` adds to the placeholders every command may use.
-  std::span<const std::string_view> placeholders = {};
-  /// The roles its flows ask for by themselves; those that their files name besides are not among
-  /// them. For `init`, which writes them, and `run` and `doctor`, which miss them.
-  std::span<const std::string_view> roles = {};
-  /// A name for a new flow, for `create`; different seeds give different ones.
-  std::string (*fresh_name)(Time wall, std::string_view seed) = nullptr;
-  /// Where and how the flows' documents are backed up; for `Backup` and `recover`.
+
+  // 6. How a lost main document comes back.
+
+  /// Where and how documents are backed up, for `Backup` and `recover`.
   BackupPlan (*backups)(const Json& options) = nullptr;
-  /// For the request `recover`: the flow's main document as it can be rebuilt from what else is
-  /// known, best first; `why` says from what. Empty: from nothing. Backups that can be read are
-  /// among the documents, of the kind `backup`, their names as `part`.
+  /// For the request `recover`: versions of the flow's main document rebuilt from what is left,
+  /// best first; `why` names the source. Empty: nothing is left. Readable backups are among the
+  /// documents, with the kind `backup` and their names as `part`.
   std::vector<Create> (*rebuild)(const View&) = nullptr;
 };
 

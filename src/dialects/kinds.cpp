@@ -23,25 +23,6 @@ std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::
   return std::nullopt;
 }
 
-std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
-                                           CheckOne check_one) {
-  std::map<std::string, Findings> all;
-  if (scope == Scope::document)
-    for (const auto& [path, accepted] : docs)
-      if (Findings found = check_one(path, accepted, options); !found.empty())
-        all.emplace(path, std::move(found));
-  return all;
-}
-
-Decision only_looked_at(const View& view, std::string_view state) {
-  Decision decision;
-  decision.control = Control::idle;
-  for (const auto& [path, accepted] : view.docs)
-    if (accepted.kind == state)
-      decision.declared = json::text(accepted.document->root(), "status").value_or("");
-  return decision;
-}
-
 std::string text_of(const Value& object, std::string_view name) {
   return std::string(json::text(object, name).value_or(""));
 }

@@ -27,16 +27,6 @@ FileKind file_kind(std::string_view dialect, std::string name, std::string patte
 std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::string_view kind,
                                        std::string_view path);
 
-/// Checks each document by itself, for a dialect without rules across documents.
-using CheckOne = Findings (*)(const std::string& path, const Accepted& accepted,
-                              const Json& options);
-std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
-                                           CheckOne check_one);
-
-/// The decision of a dialect that only observes: nothing starts, and `status` of the document of
-/// kind `state` is shown.
-Decision only_looked_at(const View& view, std::string_view state);
-
 /// A text member; empty without one.
 std::string text_of(const Value& object, std::string_view name);
 /// An integer member; 0 without one.

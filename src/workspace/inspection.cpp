@@ -168,12 +168,12 @@ void Inspection::add_related(const std::string& root, FlowDocuments& flow, const
 
 void Inspection::check_flows(const Reader& read) {
   for (auto& [id, flow] : flows_) {
-    if (!flow.broken && flow.entry != nullptr && flow.entry->dialect->check != nullptr)
+    if (!flow.broken && flow.entry != nullptr && flow.entry->dialect->check_flow != nullptr)
       add_related(id.first, flow, read);
     // A document that is wrong by itself would make the others look wrong.
-    if (flow.broken || flow.entry == nullptr || flow.entry->dialect->check == nullptr)
+    if (flow.broken || flow.entry == nullptr || flow.entry->dialect->check_flow == nullptr)
       continue;
-    auto all = flow.entry->dialect->check(flow.docs, flow.entry->options, Scope::flow);
+    auto all = flow.entry->dialect->check_flow(flow.docs, flow.entry->options);
     for (auto& [path, findings] : all)
       add_of_flow(flow, path, std::move(findings));
   }

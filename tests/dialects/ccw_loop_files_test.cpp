@@ -101,12 +101,11 @@ TEST_CASE("the option `tools` makes further agents known") {
           "completed": 0, "tasks": [{"id": "t", "status": "pending", "tool": "claude"}]}}})",
       Format::json);
   REQUIRE(document);
-  FlowState docs;
-  docs["x.json"] = Accepted{*document, "state", "", 0, {}, true};
+  const Accepted accepted{*document, "state"};
   const auto check = ccw_loop_dialect().check;
-  CHECK(check(docs, Json(), Scope::document)["x.json"].size() == 1);
+  CHECK(check("x.json", accepted, Json(), {}).size() == 1);
   const Json options = Json::object({{"tools", Json::array({Json("claude")})}});
-  CHECK(check(docs, options, Scope::document).empty());
+  CHECK(check("x.json", accepted, options, {}).empty());
 }
 
 }  // namespace baton

@@ -401,7 +401,7 @@ TEST_SUITE("coordination") {
                    "status": "running", "start_time": "2026-01-22T10:00:00Z"})");
     folder.put("coordination/messages/dev_to_qa.json",
                R"({"messages": [{"id": "1", "group_id": "Z", "from": "developer"}]})");
-    const auto found = dialect_under_test().check(folder.docs, folder.options, Scope::flow);
+    const auto found = dialect_under_test().check_flow(folder.docs, folder.options);
     REQUIRE(found.contains(kPlan));
     CHECK(has_rule(found.at(kPlan), "coordination/S4"));
     CHECK(has_rule(found.at(kPlan), "coordination/S17"));
@@ -447,7 +447,7 @@ TEST_SUITE("coordination") {
       Folder folder;
       folder.put(kPlan, plan(row.says));
       folder.put(kStatus, std::string(R"({"A": {"status": ")") + row.status + "\"}}");
-      const auto found = dialect_under_test().check(folder.docs, folder.options, Scope::flow);
+      const auto found = dialect_under_test().check_flow(folder.docs, folder.options);
       const Findings findings = found.contains(kPlan) ? found.at(kPlan) : Findings{};
       CHECK(has_rule(findings, "coordination/S4") == (*row.pointer != '\0'));
       for (const Finding& finding : findings)
@@ -697,11 +697,15 @@ TEST_SUITE("coordination") {
                  dialect_under_test().brief(folder.view(), desired).values.at("tier") + '\n';
         for (const Hold& hold : decision.holds)
           all += hold.subject + ' ' + hold.reason + ' ' + hold.why + '\n';
-        for (const Scope scope : {Scope::document, Scope::flow})
-          for (const auto& [path, findings] :
-               dialect_under_test().check(folder.docs, folder.options, scope))
-            for (const Finding& finding : findings)
-              all += finding.rule + finding.pointer + ' ' + finding.message + '\n';
+        const auto tell = [&all](const Findings& findings) {
+          for (const Finding& finding : findings)
+            all += finding.rule + finding.pointer + ' ' + finding.message + '\n';
+        };
+        for (const auto& [path, accepted] : folder.docs)
+          tell(dialect_under_test().check(path, accepted, folder.options, {}));
+        for (const auto& [path, findings] :
+             dialect_under_test().check_flow(folder.docs, folder.options))
+          tell(findings);
         return all;
       };
       CHECK(outcome(true) == outcome(false));

@@ -56,7 +56,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kVerbs = {"approve", "reject", "answer", "skip", "retry"};
 
-Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> /*wall*/) {
   const Value& root = accepted.document->root();
   const agent_run::RunFile run_file = agent_run::run_file_of(options, accepted.kind, path);
   if (accepted.kind == "workflow")
@@ -70,10 +71,6 @@ Findings check_one(const std::string& path, const Accepted& accepted, const Json
   if (accepted.kind == "gate_state")
     return agent_run::check_gate_state(root);
   return {};
-}
-
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  return check_each(docs, options, scope, check_one);
 }
 
 bool is_own(const agent_run::Snapshot& snapshot, const Request& request) {
@@ -191,16 +188,16 @@ std::vector<std::string> reads(const View& view) {
 const Dialect& agent_run_dialect() {
   static const Dialect dialect = {
       .name = "agent_run",
-      .verbs = kVerbs,
       .files = agent_run::files,
       .reads = reads,
-      .stages = agent_run::stages,
-      .decide = decide,
       .check = check,
       .admit = agent_run::admit,
-      .create = agent_run::create,
+      .stages = agent_run::stages,
+      .decide = decide,
+      .verbs = kVerbs,
       .brief = agent_run::brief,
       .placeholders = agent_run::kPlaceholders,
+      .create = agent_run::create,
       .rebuild = agent_run::rebuild,
   };
   return dialect;

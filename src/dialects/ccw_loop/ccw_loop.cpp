@@ -14,19 +14,18 @@ constexpr std::string_view kRoles[] = {"executor"};
 const Dialect& ccw_loop_dialect() {
   static const Dialect dialect = {
       .name = "ccw_loop",
-      .verbs = ccw_loop::kVerbs,
       .files = ccw_loop::files,
+      .check = ccw_loop::check,
+      .admit = ccw_loop::admit,
       .stages = ccw_loop::stages,
       .decide = ccw_loop::decide,
-      .check = ccw_loop::check,
-      .check_clock = ccw_loop::check_clock,
-      .admit = ccw_loop::admit,
-      .check_request = ccw_loop::check_request,
-      .create = ccw_loop::create,
+      .verbs = ccw_loop::kVerbs,
       .brief = ccw_loop::brief,
       .placeholders = ccw_loop::kPlaceholders,
       .roles = kRoles,
       .fresh_name = ccw_loop::fresh_id,
+      .check_request = ccw_loop::check_request,
+      .create = ccw_loop::create,
       .rebuild = ccw_loop::rebuild,
   };
   return dialect;

@@ -23,12 +23,11 @@ std::vector<FileKind> files(const Json& options);
 std::optional<std::string_view> loop_of_name(std::string_view path);
 
 /// The rules that no schema can state; their IDs are on the format page.
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> wall);
 
 /// Whether updated_at is more than an hour ahead of the clock (S12).
 bool ahead(const Value& root, Time wall);
-/// The part of S12 that needs the clock.
-std::map<std::string, Findings> check_clock(const FlowState& docs, Time wall);
 
 /// One subject, `main`. Its stage is the status.
 Stages stages(const View& view);

@@ -249,46 +249,35 @@ void task_list_rule(const Value& records, FindingList& findings) {
   }
 }
 
-}  // namespace
-
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  std::map<std::string, Findings> all;
-  if (scope == Scope::flow)
-    return all;
-  for (const auto& [path, accepted] : docs) {
-    FindingList findings(kDialect);
-    const Value& root = accepted.document->root();
-    if (accepted.kind == "state")
-      state_rules(path, root, options, findings);
-    else if (accepted.kind == "debug" && root.IsArray())
-      debug_log_rule(root, findings);
-    else if (accepted.kind == "tasks" && root.IsArray())
-      task_list_rule(root, findings);
-    if (Findings found = findings.take(); !found.empty())
-      all[path] = std::move(found);
-  }
-  return all;
+/// The daemon says this by a notice of its own: it accepts a document once, and time goes on.
+void clock_rule(const Value& root, Time wall, FindingList& findings) {
+  if (ahead(root, wall))
+    findings.warning("S12", "/updated_at",
+                     "updated_at is more than an hour ahead of this clock: the clock of one of its "
+                     "writers is wrong; baton ignores this time",
+                     json::child(root, "updated_at"), "not after " + iso_time(wall));
 }
+
+}  // namespace
 
 bool ahead(const Value& root, Time wall) {
   const auto updated = timestamp(root, "updated_at");
   return updated && *updated > wall + kMostAhead;
 }
 
-std::map<std::string, Findings> check_clock(const FlowState& docs, Time wall) {
-  std::map<std::string, Findings> all;
-  for (const auto& [path, accepted] : docs) {
-    const Value& root = accepted.document->root();
-    if (accepted.kind != "state" || !ahead(root, wall))
-      continue;
-    FindingList findings(kDialect);
-    findings.warning("S12", "/updated_at",
-                     "updated_at is more than an hour ahead of this clock: the clock of one of its "
-                     "writers is wrong; baton ignores this time",
-                     json::child(root, "updated_at"), "not after " + iso_time(wall));
-    all[path] = findings.take();
-  }
-  return all;
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> wall) {
+  FindingList findings(kDialect);
+  const Value& root = accepted.document->root();
+  if (accepted.kind == "state")
+    state_rules(path, root, options, findings);
+  else if (accepted.kind == "debug" && root.IsArray())
+    debug_log_rule(root, findings);
+  else if (accepted.kind == "tasks" && root.IsArray())
+    task_list_rule(root, findings);
+  if (accepted.kind == "state" && wall)
+    clock_rule(root, *wall, findings);
+  return findings.take();
 }
 
 }  // namespace baton::ccw_loop

@@ -123,22 +123,6 @@ void add(std::map<std::string, Findings>& all, const std::string& path, Finding 
   all[path].push_back(std::move(found));
 }
 
-Findings check_one(const std::string& /*path*/, const Accepted& accepted, const Json& options) {
-  const Value& root = accepted.document->root();
-  if (accepted.kind == "pm_state")
-    return check_plan(root);
-  if (accepted.kind == "group_status")
-    return check_groups(root, options_of(options).reviews);
-  if (accepted.kind == "orchestrator_state")
-    return check_orchestrator(root);
-  if (mailbox(accepted.kind))
-    return check_mailbox(root);
-  FindingList findings("coordination");
-  if (accepted.kind == "inbox" && !accepted.part.empty())
-    check_group(accepted.part, "", root, options_of(options).reviews, findings);
-  return findings.take();
-}
-
 /// S17: completion is claimed too early.
 void check_completion_claim(const FlowState& docs, const Plan& plan, const Options& options,
                             std::map<std::string, Findings>& all) {
@@ -313,10 +297,25 @@ Findings check_mailbox(const Value& mailbox) {
   return findings.take();
 }
 
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
+Findings check(const std::string& /*path*/, const Accepted& accepted, const Json& options,
+               std::optional<Time> /*wall*/) {
+  const Value& root = accepted.document->root();
+  if (accepted.kind == "pm_state")
+    return check_plan(root);
+  if (accepted.kind == "group_status")
+    return check_groups(root, options_of(options).reviews);
+  if (accepted.kind == "orchestrator_state")
+    return check_orchestrator(root);
+  if (mailbox(accepted.kind))
+    return check_mailbox(root);
+  FindingList findings("coordination");
+  if (accepted.kind == "inbox" && !accepted.part.empty())
+    check_group(accepted.part, "", root, options_of(options).reviews, findings);
+  return findings.take();
+}
+
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options) {
   const Options given = options_of(options);
-  if (scope == Scope::document)
-    return check_each(docs, options, scope, check_one);
   std::map<std::string, Findings> all;
   const Value* const pm = root(docs, "pm_state");
   if (pm == nullptr)

@@ -185,19 +185,20 @@ constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_exper
 const Dialect& coordination_dialect() {
   static const Dialect dialect = {
       .name = "coordination",
-      .verbs = coordination::kVerbs,
       .files = coordination::files,
-      .stages = coordination::stages,
-      .decide = coordination::decide,
       .check = coordination::check,
+      .check_flow = coordination::check_flow,
       .tolerated = coordination::kTolerated,
       .admit = coordination::admit,
       .mends = true,  // messages that share an id
-      .create = coordination::create,
-      .send = coordination::with_message,
+      .stages = coordination::stages,
+      .decide = coordination::decide,
+      .verbs = coordination::kVerbs,
       .brief = coordination::brief,
       .placeholders = kPlaceholders,
       .roles = kRoles,
+      .create = coordination::create,
+      .send = coordination::with_message,
       .rebuild = coordination::rebuild,
   };
   return dialect;

@@ -13,7 +13,9 @@
 namespace baton::coordination {
 
 /// The S rules of the format page. Scope::document: rules about one file alone.
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> wall);
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);
 
 // The same by kind of document.
 Findings check_plan(const Value& pm);

@@ -247,9 +247,8 @@ Generation generation_of(const Value& root, const std::vector<State>& states) {
              : Generation::v1;
 }
 
-namespace {
-
-Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> /*wall*/) {
   const Value& root = accepted.document->root();
   if (accepted.kind == "definition")
     return check_definition(*accepted.document);
@@ -260,12 +259,6 @@ Findings check_one(const std::string& path, const Accepted& accepted, const Json
   if (accepted.kind == "lock")
     return check_lock(root);
   return {};
-}
-
-}  // namespace
-
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  return scope == Scope::flow ? check_whole(docs) : check_each(docs, options, scope, check_one);
 }
 
 }  // namespace baton::fsm_loop

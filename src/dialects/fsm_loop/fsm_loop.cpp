@@ -14,19 +14,20 @@ constexpr std::string_view kRoles[] = {"agent", "judge"};
 const Dialect& fsm_loop_dialect() {
   static const Dialect dialect = {
       .name = "fsm_loop",
-      .verbs = fsm_loop::kVerbs,
       .files = fsm_loop::files,
       .reads = fsm_loop::reads,
+      .related = fsm_loop::related,
+      .check = fsm_loop::check,
+      .check_flow = fsm_loop::check_flow,
+      .admit = fsm_loop::admit,
       .stages = fsm_loop::stages,
       .decide = fsm_loop::decide,
-      .check = fsm_loop::check,
-      .related = fsm_loop::related,
-      .admit = fsm_loop::admit,
-      .defined = true,
-      .create = fsm_loop::create,
+      .verbs = fsm_loop::kVerbs,
       .brief = fsm_loop::brief,
       .placeholders = fsm_loop::kPlaceholders,
       .roles = kRoles,
+      .defined = true,
+      .create = fsm_loop::create,
       .rebuild = fsm_loop::rebuild,
   };
   return dialect;

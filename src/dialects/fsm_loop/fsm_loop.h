@@ -31,7 +31,8 @@ inline constexpr std::array kPlaceholders = {std::string_view("iteration"),
                                              std::string_view("state")};
 
 /// The rules that no schema can state; their IDs are on the format page.
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> wall);
 
 Decision decide(const View& view);
 std::vector<std::string> reads(const View& view);

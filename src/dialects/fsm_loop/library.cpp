@@ -408,7 +408,7 @@ std::vector<std::string> related(const FlowState& docs) {
   return {all.begin(), all.end()};
 }
 
-std::map<std::string, Findings> check_whole(const FlowState& docs) {
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& /*options*/) {
   std::map<std::string, Findings> all;
   const Library library = library_of(docs);
   const bool looked = std::any_of(docs.begin(), docs.end(),

@@ -53,6 +53,6 @@ std::vector<std::string> related(const FlowState& docs);
 
 /// Findings that only show when several files are put together. Empty as long as a file has not
 /// been read.
-std::map<std::string, Findings> check_whole(const FlowState& docs);
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);
 
 }  // namespace baton::fsm_loop

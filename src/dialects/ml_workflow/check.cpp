@@ -194,7 +194,24 @@ void time_rules(const Value& root, FindingList& findings) {
   times.report("S18", findings);
 }
 
-Findings check_state(const std::string& path, const Accepted& accepted, const Json& options) {
+}  // namespace
+
+bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval) {
+  const auto decision = newest_decision(root, approval);
+  if (!decision || (decision->word == "changes_requested" && spent(*decision, entries, approval)))
+    return flag(root, flag_pointer(approval));
+  return decision->word == "approved";
+}
+
+std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entries,
+                               std::string_view approval) {
+  const auto decision = newest_decision(root, approval);
+  const bool overruled = flag(root, flag_pointer(approval)) && !approved(root, entries, approval);
+  return overruled && decision ? decision->word : std::string_view();
+}
+
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> /*wall*/) {
   const Value& root = accepted.document->root();
   FindingList findings(kDialect);
   const auto status = parse_status(json::text(root, "status").value_or(""));
@@ -324,26 +341,6 @@ void total_time_rule(const Value& root, const std::vector<Entry>& entries, Findi
                      "total_execution_time is " + std::to_string(total) +
                          " s, but one step alone took " + std::to_string(longest) + " s",
                      found, "the sum of the entries");
-}
-
-}  // namespace
-
-bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval) {
-  const auto decision = newest_decision(root, approval);
-  if (!decision || (decision->word == "changes_requested" && spent(*decision, entries, approval)))
-    return flag(root, flag_pointer(approval));
-  return decision->word == "approved";
-}
-
-std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entries,
-                               std::string_view approval) {
-  const auto decision = newest_decision(root, approval);
-  const bool overruled = flag(root, flag_pointer(approval)) && !approved(root, entries, approval);
-  return overruled && decision ? decision->word : std::string_view();
-}
-
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  return check_each(docs, options, scope, check_state);
 }
 
 void score_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {

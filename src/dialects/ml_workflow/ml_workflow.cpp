@@ -62,17 +62,17 @@ constexpr std::string_view kRoles[] = {"planner", "validator", "programmer"};
 const Dialect& ml_workflow_dialect() {
   static const Dialect dialect = {
       .name = "ml_workflow",
-      .verbs = kVerbs,
       .files = ml_workflow::files,
-      .stages = ml_workflow::stages,
-      .decide = ml_workflow::decide,
       .check = ml_workflow::check,
       .admit = ml_workflow::admit,
       .mends = true,
-      .create = ml_workflow::create,
+      .stages = ml_workflow::stages,
+      .decide = ml_workflow::decide,
+      .verbs = kVerbs,
       .brief = ml_workflow::brief,
       .placeholders = kPlaceholders,
       .roles = kRoles,
+      .create = ml_workflow::create,
       .backups = ml_workflow::backups,
       .rebuild = ml_workflow::rebuild,
   };

@@ -24,7 +24,8 @@ std::string state_path(const std::string& workflow, const Json& options);
 std::optional<std::string> workflow_of_path(const std::string& path, const Json& options);
 
 /// The rules that no schema can state; their IDs are on the format page.
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> wall);
 
 /// Rules about steps and their order: S3 to S6, S8, S9, S13, S15, S17.
 void history_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings);

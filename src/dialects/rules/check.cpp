@@ -93,16 +93,22 @@ void check_decisions(const Rule& rule, const std::string& document, const Value&
   }
 }
 
-Findings check_document(const Rule& rule, const Accepted& accepted) {
+}  // namespace
+
+Findings check(const std::string& /*path*/, const Accepted& accepted, const Json& options,
+               std::optional<Time> /*wall*/) {
+  const auto rule = rule_named(options, accepted.kind.substr(0, accepted.kind.find('/')));
+  if (!rule)
+    return {};
   const Value* const record = record_of(*accepted.document);
   const std::string name = document_name(accepted.kind);
   Findings findings;
   if (record == nullptr)
     return findings;
-  if (rule.stage.document.empty() || rule.stage.document == name)
-    findings = check_stages(*record, rule.stage.pointer);
+  if (rule->stage.document.empty() || rule->stage.document == name)
+    findings = check_stages(*record, rule->stage.pointer);
   if (!name.empty())
-    check_decisions(rule, name, *record, findings);
+    check_decisions(*rule, name, *record, findings);
   const Value& root = accepted.document->root();
   if (record != &root)
     for (Finding& finding : findings)
@@ -110,16 +116,8 @@ Findings check_document(const Rule& rule, const Accepted& accepted) {
   return findings;
 }
 
-}  // namespace
-
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options) {
   std::map<std::string, Findings> found;
-  if (scope == Scope::document) {
-    for (const auto& [path, accepted] : docs)
-      if (const auto rule = rule_named(options, accepted.kind.substr(0, accepted.kind.find('/'))))
-        found[path] = check_document(*rule, accepted);
-    return found;
-  }
   if (docs.empty())
     return found;
   const std::string& kind = docs.begin()->second.kind;

@@ -8,6 +8,8 @@
 namespace baton::rules {
 
 /// `rules/stage` and `rules/decision` of single documents, `rules/subject` across them.
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope);
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
+               std::optional<Time> wall);
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);
 
 }  // namespace baton::rules

@@ -153,19 +153,19 @@ Brief brief(const View& view, const Desired& desired) {
 const Dialect& rules_dialect() {
   static const Dialect dialect = {
       .name = "rules",
-      .verbs = rules::kVerbs,
       .files = rules::files,
-      .stages = rules::stages,
-      .decide = rules::decide,
       .check = rules::check,
+      .check_flow = rules::check_flow,
       .admit = rules::admit,
-      .admits_unseen_only = true,
+      .files_rule = true,
+      .stages = rules::stages,
       .remembers =
           [](const FlowId& flow, const Json& options) {
             const auto rule = rules::rule_of(flow, options);
             return rule && rules::remembers(*rule);
           },
-      .files_rule = true,
+      .decide = rules::decide,
+      .verbs = rules::kVerbs,
       .brief = rules::brief,
       .placeholders = rules::kPlaceholders,
   };

@@ -380,9 +380,9 @@ std::string FlowDecider::update(FlowRecord& record, FlowState& docs, Draft& draf
 
 void FlowDecider::check(FlowRecord& record, const Catalog::Entry& entry, const FlowState& docs,
                         Draft& draft) {
-  if (entry.dialect->check == nullptr)
+  if (entry.dialect->check_flow == nullptr)
     return;
-  auto findings = entry.dialect->check(docs, entry.options, Scope::flow);
+  auto findings = entry.dialect->check_flow(docs, entry.options);
   record.conflicts = std::move(findings);
   std::string conflict = first_error(record.conflicts, entry.dialect->tolerated);
   if (conflict != record.notified.conflict)

@@ -145,17 +145,10 @@ DocumentCheck check_document(const Catalog::Match& match, const std::string& pat
   const Dialect& dialect = *match.entry->dialect;
   if (has_error(checked.findings) || dialect.check == nullptr)
     return checked;
-  FlowState alone;
-  alone[path] = Accepted{checked.document, match.kind->kind, match.part, 0, {}, true};
-  const auto take = [&](std::map<std::string, Findings>&& findings) {
-    for (auto& [where, found] : findings) {
-      locate(found, *checked.document);
-      add(checked.findings, std::move(found));
-    }
-  };
-  take(dialect.check(alone, match.entry->options, Scope::document));
-  if (wall && dialect.check_clock != nullptr)
-    take(dialect.check_clock(alone, *wall));
+  const Accepted alone{checked.document, match.kind->kind, match.part};
+  Findings found = dialect.check(path, alone, match.entry->options, wall);
+  locate(found, *checked.document);
+  add(checked.findings, std::move(found));
   in_order(checked.findings);
   return checked;
 }

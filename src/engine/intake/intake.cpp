@@ -306,7 +306,7 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
                               const Document& after, std::optional<Unseen> unseen, Draft& draft,
                               const std::vector<Request>& requests) {
   const Dialect& dialect = *match.entry->dialect;
-  if (dialect.admit == nullptr || (dialect.admits_unseen_only && !unseen))
+  if (dialect.admit == nullptr || (dialect.files_rule && !unseen))
     return Admission{};
   FlowRecord& record = draft.touch(match.flow);
   auto docs = ports_.documents.open(record, *match.entry, draft.documents);

@@ -114,17 +114,14 @@ Decision decide(const View& view) {
   return decision;
 }
 
-Findings check_one(const std::string&, const Accepted& accepted, const Json&) {
+Findings check(const std::string& /*path*/, const Accepted& accepted, const Json& /*options*/,
+               std::optional<Time> /*wall*/) {
   FindingList findings("builds");
   const Value& job = accepted.document->root();
   if (accepted.kind == "job" && json::text(job, "state") != "queued" && tries(job) == 0)
     findings.error("B1", "/state", "nothing was tried, and the job is further than queued",
                    json::at(job, "/state"), "\"queued\", or tries of at least 1");
   return findings.take();
-}
-
-std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
-  return check_each(docs, options, scope, check_one);
 }
 
 Brief brief(const View& view, const Desired& desired) {
@@ -145,9 +142,9 @@ const Dialect& builds_dialect() {
   static const Dialect dialect = {
       .name = "builds",
       .files = files,
+      .check = check,
       .stages = stages,
       .decide = decide,
-      .check = check,
       .brief = brief,
       .placeholders = kPlaceholders,
   };
