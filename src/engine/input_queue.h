@@ -66,8 +66,8 @@ class InputQueue {
   /// the whole root.
   bool committed();
 
-  /// Whether the end of a run came in, in this step or in an earlier one that had to leave it
-  /// because the root was unavailable.
+  /// Whether the end of a run came in. It may be part of this step, or wait because the root is
+  /// unavailable.
   bool has_ended(const RunId& run) const;
   /// How many ends wait until the root is available again.
   std::size_t ends_left() const { return ends_left_; }

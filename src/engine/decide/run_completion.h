@@ -1,7 +1,7 @@
 #pragma once
 
 // How runs end: asks agents to end, and enters the ends that come in. A request to end can fail,
-// for example if it is in doubt which process the agent is. The same counts for an agent that has
+// for example if it is in doubt which process the agent is. The same goes for an agent that has
 // not ended a minute after its grace period.
 // baton reports such a failure once per run and error. It asks again after 5 s, then after twice as
 // long each time up to a minute, until the run has ended.

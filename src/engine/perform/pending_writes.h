@@ -9,8 +9,8 @@
 //   - given up: it gave way. It stays open in the journal until a step has looked at the file.
 //   - done: it was made, or nothing depends on it. The next transaction closes it.
 //
-// Only a file that is not what the write assumed makes it give way. What became of a write before a
-// crash is found out in write_settlement.h.
+// A write gives way only if the file is not what the write assumed. write_settlement.h finds out
+// what became of a write before a crash.
 
 #include <cstddef>
 #include <cstdint>
@@ -79,9 +79,9 @@ class PendingWrites {
   /// stood in the file. Each path comes with the version that the first of its writes assumed. The
   /// writes stay open in the journal until then, because the next daemon has to know.
   std::map<std::string, Digest> gave_way() const;
-  /// The paths of given-up and overtaken writes that the step has looked at. A file that no flow
-  /// has any more is left out while the flow of the write still has its version in force, because
-  /// that version has never stood in the file.
+  /// The paths of given-up and overtaken writes that the step has looked at. A file may belong to
+  /// no flow any more while the flow of the write still has its version in force. Such a file is
+  /// left out, because that version has never stood in the file.
   std::set<std::string> looked_at(const Draft& step, const Catalog& catalog) const;
   /// Ids of the given-up writes of a path. They are done after the commit of a step that has looked
   /// at the file.

@@ -54,10 +54,10 @@ class Planning {
   Planning(const Setup& setup, const Catalog& catalog, DocumentStore& documents)
       : setup_(setup), catalog_(catalog), documents_(documents), agents_(setup.agents) {}
 
-  /// At the first start on a root full of old files, holds the flows that would start something
-  /// until a person has looked at them. Otherwise baton might start a hundred agents for work that
-  /// is long done. Returns the flows to decide once more: they were only looked at, or were
-  /// released now.
+  /// At the first start on a root full of old files, too many flows (Setup::max_existing) may want
+  /// to start something. Holds them until a person has looked. Otherwise baton might start a
+  /// hundred agents for work that is long done. Returns the flows to decide once more: they were
+  /// only looked at, or were released now.
   std::set<FlowId> hold_existing(Draft& next, const PlanningContext& now);
 
   /// Roles whose agent cannot be started, and why.

@@ -21,9 +21,9 @@ namespace baton {
 /// The names that every command may use in `${...}`. A dialect's brief may add more.
 const std::vector<std::string>& placeholder_names();
 
-/// Puts together one start. Errc::denied: a value from a file would become an option (it begins
-/// with `-` at the beginning of an argument), would lead the working directory out of the
-/// configured one (`..`), or contains a NUL.
+/// Puts together one start. Errc::denied: a value from a file contains a NUL, would become an
+/// option, or would lead out of the configured working directory (`..`). A value becomes an option
+/// if it is the beginning of an argument and begins with `-`.
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment);
 
