@@ -15,8 +15,7 @@ namespace {
 constexpr Millis kLongestNotify{3'600'000};
 constexpr std::string_view kSchema = "schemas/config.schema.json";
 
-/// What is wrong with the name of an environment variable that the configuration sets; "" when
-/// nothing.
+/// What is wrong with the name of an environment variable in the configuration; "" if nothing is.
 std::string env_name_fault(std::string_view name) {
   if (name.empty() || name.find('=') != std::string_view::npos)
     return "is not the name of a variable";
@@ -124,12 +123,13 @@ void check_options(const Fields& dialect, const Json& options, const std::string
   if (!document)
     return;
   for (const Finding& fault : schema->check(**document)) {
-    // The options are a copy with the same pointers.
+    // The checked options are a copy. Their pointers are those of the original, which has the
+    // lines.
     Fields at = dialect;
     if (const auto tokens = json::pointer_tokens(fault.pointer))
       for (const std::string& token : *tokens)
         at = at.child(token);
-    // People cannot read the pattern, so explain it.
+    // The message would quote a regular expression, so explain the rule in words.
     const bool folder = fault.schema_pointer == "#/properties/path/pattern";
     at.error(
         "options",
@@ -214,7 +214,7 @@ Config read_config(const Fields& fields, Findings& findings) {
   return config;
 }
 
-/// Adds to the findings what to write instead, where the schema can only say what is wrong. The
+/// Adds to the findings what to write instead, because the schema can only say what is wrong. The
 /// most common mistake is a number where a text with a unit is needed.
 void name_remedies(Findings& faults) {
   for (Finding& fault : faults) {
@@ -228,7 +228,8 @@ void name_remedies(Findings& faults) {
   }
 }
 
-/// An anchor `&name` and an alias `*name`, or what looks like both.
+/// Whether the text has an anchor `&name` and an alias `*name`. Text that only looks like both
+/// counts as well, because a secret must not get through.
 bool has_aliases(std::string_view text) {
   for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1)) {
     const std::size_t end = std::min(text.find_first_of(" \t\r\n,[]{}", at), text.size());
@@ -239,7 +240,7 @@ bool has_aliases(std::string_view text) {
   return false;
 }
 
-/// An agent without the values of `env: set:`, which are added to `secrets`.
+/// Returns the agent without the values of `env: set:` and adds these values to `secrets`.
 Json without_secrets(const Value& agent, std::vector<std::string>& secrets) {
   const Value* const set = json::at(agent, "/env/set");
   Json blanked(agent);
@@ -269,7 +270,7 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format forma
     name_remedies(faults);
     findings.insert(findings.end(), faults.begin(), faults.end());
   }
-  // Look no further when the schema is violated.
+  // `read_config` relies on a document that fits the schema.
   if (has_error(findings))
     return tl::unexpected(std::move(findings));
   ParsedConfig parsed;

@@ -1,8 +1,9 @@
 #pragma once
 
 // Reads and checks `baton.yaml` (docs/configuration.md, schemas/config.schema.json). Reports every
-// fault with its line and column. Does not read other files and does not look for programs:
-// workspace does that and fills config/setup.h.
+// fault with its line and column.
+// It reads no other file and looks for no program. The workspace does that and fills
+// config/setup.h.
 
 #include <cstdint>
 #include <map>
@@ -66,12 +67,16 @@ struct Config {
   LimitsConfig limits;
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// The name and options of each dialect, in the order of the file. Options are as written, except
-  /// those of `rules`, which comes last: `{"rules": [...]}`. There, `files`, `from`, `to` and
-  /// `next` are arrays; a map in `files` becomes `documents: [{name, path, schema, optional}]`;
-  /// `when`, `approval`, `set` and `values` are as written; `prompt` is a path. `max_entries`,
-  /// `breaker: {changes, per_ms}` and `limits` are always present; `limits` has `max_running`,
-  /// `spawns_per_hour`, `retry: {max_attempts, backoff_ms, max_backoff_ms}` and `run: {timeout_ms,
-  /// idle_timeout_ms, kill_grace_ms, log_cap_bytes}`, each only if the rule has it.
+  /// those of `rules`, which comes last: `{"rules": [...]}`.
+  ///
+  /// In a rule, `files`, `from`, `to` and `next` are arrays. A map in `files` becomes `documents:
+  /// [{name, path, schema, optional}]`. `when`, `approval`, `set` and `values` are as written;
+  /// `prompt` is a path. `max_entries`, `breaker: {changes, per_ms}` and `limits` are always
+  /// present.
+  ///
+  /// `limits` has `max_running`, `spawns_per_hour`, `retry: {max_attempts, backoff_ms,
+  /// max_backoff_ms}` and `run: {timeout_ms, idle_timeout_ms, kill_grace_ms, log_cap_bytes}`, each
+  /// only if the rule sets it.
   std::vector<std::pair<std::string, Json>> dialects;
   std::vector<std::string> notify;  ///< argv; empty: none
   Millis notify_timeout{30'000};
@@ -92,9 +97,9 @@ struct ParsedConfig {
 /// suggestion. The rules are `json`, `schema/<keyword>` and `config/<word>`.
 tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format = Format::yaml);
 
-/// The configuration as JSON in which every value below `env: set:` is empty. Comments are left
-/// out, because they may hold secrets as well. Errc::config: such a value also stands elsewhere by
-/// a YAML alias, or the text cannot be read.
+/// The configuration as JSON in which every value below `env: set:` is empty. It has no comments,
+/// because they may hold secrets as well.
+/// Errc::config: such a value also stands elsewhere by a YAML alias, or the text cannot be read.
 Result<Json> without_secrets(std::string text);
 
 /// `path:line:column: message; did you mean 'x'?` of one finding.

@@ -1,7 +1,9 @@
 #pragma once
 
-// What the sources that check `baton.yaml` share (config.cpp, config_rules.cpp,
-// config_reactions.cpp): `Fields` reads members and collects faults that the schema cannot see.
+// Shared by the sources that read `baton.yaml` (config.cpp, config_rules.cpp,
+// config_reactions.cpp). The document they read already fits the schema.
+// `Fields` reads members and collects the faults that the schema cannot see. Each fault gets the
+// place of its member.
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +22,8 @@ namespace baton {
 /// Parses `10MiB`, `512KiB`, `2GB`, `100B`; refuses a number without a unit.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// One object of a configuration that fits the schema. A member that is missing or wrong gives
-/// nothing; a wrong one is added to the findings. Document and findings must outlive the object.
+/// One object of a configuration that fits the schema. A missing or wrong member gives no value; a
+/// wrong one also adds a finding. Document and findings must outlive the object.
 class Fields {
  public:
   Fields(const Document& document, Findings& findings);
@@ -59,20 +61,21 @@ class Fields {
   std::string pointer_;
 };
 
-/// Warns when the first wait after a failure is longer than the longest wait, which then limits it.
-/// `backoff` and `most` are the values in force; `limits` sets at least one of them.
+/// Warns if the first wait after a failure is longer than the longest wait, because the longest
+/// wait then applies to every failure. `backoff` and `most` are the values in force; `limits` sets
+/// at least one of them.
 void check_backoff(const Fields& limits, Millis backoff, Millis most);
 
-/// What is wrong with a pattern of `files:`; empty when nothing. A pattern is a relative path
+/// What is wrong with a pattern of `files:`; empty if nothing is. A pattern is a relative path
 /// without `.` and `..`, in which `{flow}` and `{part}` stand for a name.
 std::string pattern_fault(std::string_view pattern);
 
-/// What is wrong with a `stage:`; empty when nothing. A stage is a JSON pointer, in which one token
-/// may be `{subject}`; the name of a document may stand before it.
+/// What is wrong with a `stage:`; empty if nothing is. A stage is a JSON pointer, in which one
+/// token may be `{subject}`. The name of a document may stand before it.
 std::string stage_fault(std::string_view pointer);
 
-/// Reads the list `rules:` into the form of the dialect (config/config.h). Adds faults to the
-/// findings. Limits that a rule does not set come from the common ones.
+/// Reads the list `rules:` into the form that the dialect `rules` reads (see Config::dialects).
+/// Adds faults to the findings. Limits that a rule does not set come from the common ones.
 Json read_rules(const Fields& rules, const RunLimits& run, const RetryLimits& retry);
 
 /// What the reactions of a rule may refer to.
@@ -82,11 +85,12 @@ struct RuleNames {
   std::vector<std::string> values;
 };
 
-/// Adds a finding for a place that is invalid or refers to an unknown document.
+/// Checks a place (a pointer into a document). Adds a finding if the place is invalid or names an
+/// unknown document.
 void check_place(const Fields& fields, std::string_view name, std::string_view text,
                  const RuleNames& names);
 
-/// Reads `react:` into the form of the dialect. Adds faults to the findings.
+/// Reads `react:` into the form that the dialect `rules` reads. Adds faults to the findings.
 Json read_reactions(const Fields& react, const RuleNames& names);
 
 }  // namespace baton

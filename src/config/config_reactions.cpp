@@ -11,7 +11,7 @@
 namespace baton {
 namespace {
 
-/// A stage, or a list of stages.
+/// A member that is one stage or a list of stages, as a list.
 Json stages_of(const Fields& reaction, std::string_view name) {
   Json stages = Json::array();
   const Value* const given = reaction.value(name);
@@ -27,7 +27,8 @@ Json stages_of(const Fields& reaction, std::string_view name) {
   return stages;
 }
 
-/// A word in braces. Names like a GUID in braces are not placeholders.
+/// Whether the token is a word in braces. A member name such as a GUID in braces is not a
+/// placeholder.
 bool is_placeholder(const std::string& token) {
   return token.size() > 2 && token.front() == '{' && token.back() == '}' &&
          std::all_of(token.begin() + 1, token.end() - 1, [](char c) {
@@ -45,7 +46,7 @@ bool writable(const std::string& pattern) {
   return !pattern.ends_with(".yaml") && !pattern.ends_with(".yml") && !pattern.ends_with(".jsonl");
 }
 
-/// The files of a place that `set` cannot write; empty when it can write all.
+/// A pattern of files at this place that `set` cannot write; empty if it can write all of them.
 std::string unwritable(const RuleNames& names, const rules::Place& place) {
   const std::string& name = place.document.empty() ? names.stage.document : place.document;
   for (const rules::Kind& kind : names.kinds)

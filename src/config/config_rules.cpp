@@ -95,7 +95,7 @@ Json read_breaker(const Fields& breaker) {
   return Json::object({{"changes", number(changes)}, {"per_ms", number(per)}});
 }
 
-/// Reads the patterns of `files:`, with names and schemas if they have them.
+/// Reads the patterns of `files:`, with their names and schemas if they have any.
 std::vector<rules::Kind> read_kinds(const Fields& rule) {
   std::vector<rules::Kind> kinds;
   const auto add = [&](rules::Kind kind, const Fields& fields, const std::string& name) {
@@ -123,7 +123,7 @@ std::vector<rules::Kind> read_kinds(const Fields& rule) {
   return kinds;
 }
 
-/// Checks that the documents of a rule can make up one flow.
+/// Reports documents of a rule that can never belong to one flow together.
 void check_kinds(const Fields& rule, const RuleNames& names) {
   if (names.kinds.empty() || names.kinds.front().name.empty())
     return;
@@ -156,7 +156,7 @@ void check_kinds(const Fields& rule, const RuleNames& names) {
   }
 }
 
-/// Writes `files:` in the form of the dialect.
+/// Writes `files:` in the form that the dialect `rules` reads.
 void write_kinds(const std::vector<rules::Kind>& kinds, Json& out) {
   if (kinds.empty() || kinds.front().name.empty()) {
     std::vector<std::string> patterns;
@@ -218,7 +218,7 @@ void check_cycles(const Fields& rule, const Json& out) {
                "react");
 }
 
-/// Warns about reactions that never start their agent, because another reaction starts it first.
+/// Reports reactions that never start their agent, because another reaction starts it first.
 void check_outrun(const Fields& rule, const Json& out) {
   const rules::Rule read = rules::read_rule(*out);
   const auto reactions = rule.child("react").children();

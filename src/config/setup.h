@@ -1,7 +1,9 @@
 #pragma once
 
-// Everything that the engine needs besides the ports: the dialects in use, the agents ready to
-// start, filters and schemas. The workspace makes it from the configuration.
+// Everything that the engine needs besides the ports: dialects in use, agents that are ready to
+// start, filters, schemas and limits.
+// The workspace makes it from the configuration. A reload makes a new one, and the engine replaces
+// the old one as a whole.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,36 +33,38 @@ struct AgentSpec {
   /// argv of a program to run before the agent; empty: none.
   std::vector<std::string> before;
   Millis before_timeout{0};
-  std::vector<std::pair<std::string, std::string>> env;  ///< the values of the allow-list
+  std::vector<std::pair<std::string, std::string>> env;  ///< allowed and set variables
   RunLimits limits;
   RetryLimits retry;
   std::string problem;  ///< why the role cannot be started; empty: it can
   bool operator==(const AgentSpec&) const = default;
 };
 
-/// What only the living daemon of a root knows, for a rehearsal in another process.
+/// What only the running daemon of a root knows. A rehearsal in another process needs it to show
+/// what the daemon would do.
 struct DaemonState {
-  bool lives = false;                ///< a daemon lives
-  std::optional<Hold> held;          ///< why it starts nothing at all
-  std::map<FlowId, Time> calm_at;    ///< flows that its rate breaker holds, and until when
+  bool lives = false;                ///< a daemon runs
+  std::optional<Hold> held;          ///< why the daemon starts nothing at all
+  std::map<FlowId, Time> calm_at;    ///< flows that the rate breaker holds, and until when
   std::map<FlowId, Hold> unwritten;  ///< flows with a pending write
-  /// Roles that the daemon cannot start, and why; it may run as another user. Nothing: unknown.
+  /// Roles that the daemon cannot start, and why. They may differ from ours, because the daemon may
+  /// run as another user. Nothing: unknown.
   std::optional<std::map<Role, std::string>> unusable;
   bool operator==(const DaemonState&) const = default;
 };
 
-/// Checks a role again right before its start: whether its program still exists and is safe, or its
-/// problem was solved.
+/// Checks a role again right before its start. Its program may be gone or unsafe by now, or its
+/// problem may be solved.
 using RenewAgent = std::function<AgentSpec(const Role& role, const AgentSpec& known)>;
 
-/// A running filter program. Returns its output or an error when it has ended, and nothing while it
-/// runs; with `wait` it waits for the end. When it is destroyed, the program is ended.
+/// A running filter program. Returns its output or an error once it has ended, and nothing while it
+/// runs; with `wait` it waits for the end. Destroying it ends the program.
 using Filtering = std::function<std::optional<Result<std::string>>(bool wait)>;
 /// Starts a filter program (argv).
 using Filter =
     std::function<Filtering(const std::vector<std::string>& argv, std::string_view bytes)>;
 
-/// `reconfigure` replaces it as a whole.
+/// The configuration in force, in the form the engine uses. `Engine::reconfigure` replaces it.
 struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< with their options
   std::map<Role, AgentSpec> agents;
@@ -75,14 +79,15 @@ struct Setup {
   std::uint32_t spawns_per_hour = 60;
   double cost_per_hour = 50;
   OnInterrupted on_interrupted = OnInterrupted::hold;
-  /// at the first start on a root, at most this many existing flows may start something
+  /// At the first start on a root, at most this many existing flows may start something.
   std::size_t max_existing = 20;
   bool act_on_existing = false;
   bool may_start = true;   ///< false for control without a daemon: nothing new is started
   bool rehearsal = false;  ///< only decide: no commit, no start, no write
-  /// A schema that cannot be used makes baton refuse its files, not the whole setup.
+  /// true: if a schema cannot be used, baton rejects the files with that schema instead of the
+  /// whole setup.
   bool tolerate_bad_schemas = false;
-  DaemonState said;  ///< for a rehearsal while a daemon lives
+  DaemonState said;  ///< for a rehearsal while a daemon runs
   /// Configured dialects that cannot be used, and why; they are not in `dialects`.
   std::map<std::string, std::string> left_out;
   std::string unconfigured;  ///< why no dialect is configured at all; empty if one is

@@ -1,6 +1,8 @@
 #pragma once
 
-// Says which file belongs to which flow, by the patterns of all configured dialects.
+// Finds the flow that a file belongs to. Each dialect has patterns such as `tickets/{flow}.json`.
+// The catalog matches a path against the patterns of all configured dialects.
+// It also says which folders to watch. It looks at names only and reads no file or folder.
 
 #include <optional>
 #include <string>
@@ -45,7 +47,7 @@ class Catalog {
     Json options;
     std::vector<FileKind> kinds;
     std::vector<FileKind> others =
-        {};  ///< kinds without a flow: files that are known and left alone
+        {};  ///< kinds without a flow: baton knows these files and leaves them alone
   };
   struct Match {
     const Entry* entry = nullptr;
@@ -63,19 +65,19 @@ class Catalog {
   /// Whether a path would match if its names were safe. Hidden and temporary files (a leading `.`,
   /// a trailing `~`) do not count.
   bool nearly(std::string_view path) const;
-  /// Whether the path is a folder that may contain files of a pattern, directly or deeper.
+  /// Whether the path is a folder that may contain files baton reads, directly or deeper.
   bool leads_on(std::string_view path) const;
   /// The message for a path for which `nearly` is true; it follows the path.
   static constexpr std::string_view kNearly =
       "would be a state file but for its name: names are at most 200 letters and digits of ASCII, "
       "`.`, `_` and `-`, and begin with a letter or digit";
-  /// The kind of a file that is known and left alone; empty for all others.
+  /// The kind of a file that baton knows and leaves alone; empty for all other files.
   std::string known_other(std::string_view path) const;
   /// The entry of a dialect; nullptr if it is not configured.
   const Entry* entry(std::string_view dialect) const;
   const std::vector<Entry>& entries() const { return entries_; }
-  /// All folders to watch, including those of files that are left alone. Folders inside another one
-  /// of the list are left out.
+  /// All folders to watch, including those of files that baton leaves alone. The list has no folder
+  /// that another folder of the list covers.
   std::vector<PatternFolder> folders() const;
 
  private:

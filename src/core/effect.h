@@ -1,6 +1,8 @@
 #pragma once
 
-// What a dialect asks for (Decision) and what the reconciler makes of it (Effect).
+// What a dialect asks for (`Decision`) and what the reconciler makes of it (`Effect`).
+// A dialect only describes what should be true: files to write, agents that should have run. The
+// engine performs it.
 
 #include <cstdint>
 #include <optional>
@@ -14,9 +16,9 @@
 
 namespace baton {
 
-// ---- Writes. Each one names the version of the file it assumes. If the file has changed since,
-// the
-// ---- write is dropped and everything is decided again.
+// ---- Writes.
+// Each write names the version of the file that it assumes. If the file has changed since, baton
+// drops the write and decides again.
 
 struct SetMembers {
   std::string path;
@@ -58,8 +60,8 @@ struct Move {
   std::string why;
   bool operator==(const Move&) const = default;
 };
-/// A backup (Dialect::backups): compressed, sent through the plan's filter, created as `path`. If
-/// it fails, people are notified and the flow goes on.
+/// A backup (Dialect::backups). baton compresses it, sends it through the plan's filter and creates
+/// `path`. If that fails, baton notifies people and the flow goes on.
 struct Backup {
   std::string path;
   std::string text;
@@ -89,8 +91,8 @@ struct Desired {
   std::optional<RunLimits> limits;   ///< override those of the role
   std::optional<RetryLimits> retry;  ///< override the configured ones
   std::string why;
-  /// If the start is impossible (missing program, a value that cannot be passed), tell the dialect
-  /// (View::refused) instead of holding the flow. The dialect counts it.
+  /// If the start is impossible (missing program, a value that cannot be passed), baton reports
+  /// that to the dialect (View::refused) instead of holding the flow. The dialect counts it.
   bool counts_refusal = false;
   bool operator==(const Desired&) const = default;
 };
@@ -105,9 +107,9 @@ struct Hold {
   bool operator==(const Hold&) const = default;
 };
 
-/// "No live run of this role for this subject is wanted any more." Stops runs that were started for
-/// an earlier generation (with `any_generation` all), `after` past the entry into the current
-/// stage.
+/// "No live run of this role for this subject is wanted any more." baton stops runs of earlier
+/// generations (with `any_generation` of all). It waits `after` from the entry into the current
+/// stage, or from the start of the run if that is later.
 struct Release {
   Role role;        ///< empty: any
   Subject subject;  ///< empty: any
@@ -124,7 +126,8 @@ struct Notice {
   bool operator==(const Notice&) const = default;
 };
 
-/// The cost of a run, from a report that the dialect has read. Not set: the report does not say.
+/// The cost of a run, from a report that the dialect has read. A value that is not set is not in
+/// the report.
 struct Spent {
   RunId run;
   std::optional<double> cost_usd;
@@ -146,8 +149,8 @@ struct Decision {
   std::vector<Desired> desired;
   std::vector<Hold> holds;
   std::vector<Claim> claims;  ///< held by the flow itself
-  /// Files that the daemon keeps locked (flock) while this decision stands. Other programs see by
-  /// the lock that the flow has an owner. The kernel releases it if the daemon dies.
+  /// Files that the daemon keeps locked (flock) while this decision stands. The lock shows other
+  /// programs that the flow has an owner. The kernel releases it if the daemon dies.
   std::vector<std::string> locks;
   std::vector<Release> releases;
   std::vector<Update> updates;

@@ -1,6 +1,8 @@
 #pragma once
 
 // The words of baton as types: flow, role, subject, key of a piece of work, limits of runs.
+// docs/concepts.md explains them.
+// A run (core/run.h) and what a dialect asks for (core/effect.h) are built from these types.
 
 #include <compare>
 #include <cstdint>

@@ -9,8 +9,8 @@ namespace baton {
 namespace {
 
 constexpr Millis kHour{3'600'000};
-/// A start can fail because another writer changed a shared file first. This many such failures in
-/// a row are retried at once, because the next try usually works; further ones wait.
+/// A start can fail because another writer changed a shared file first. baton retries this many
+/// such failures in a row at once, because the next try usually works. Further failures wait.
 constexpr std::uint32_t kLostRaces = 3;
 /// The shim ends an agent that exceeds its limits. If the agent still lives this long after that,
 /// the shim hangs.
@@ -33,7 +33,7 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     if (run.key != key)
       continue;
     record.live = record.live || run.live();
-    // Times cannot be compared: two daemons may have used two clocks.
+    // Compare attempts, not times: two daemons may have used two clocks.
     if (record.last == nullptr || run.attempt >= record.last->attempt)
       record.last = &run;
     if (run.outcome == Outcome::voided) {
@@ -179,7 +179,7 @@ class FlowPlanner {
       plan_.failed = true;
       return hold(desired, "cannot_launch", refused->second);
     }
-    // Two entries that desire the same work are one start.
+    // Two entries may desire the same work, which starts only once.
     if (std::any_of(plan_.candidates.begin(), plan_.candidates.end(),
                     [&](const Candidate& other) { return other.key == candidate.key; }))
       return;
@@ -208,7 +208,7 @@ class FlowPlanner {
     return false;
   }
 
-  /// The start is due and impossible. The dialect is told, and counts it.
+  /// The start is due but impossible. baton reports it to the dialect, which counts it.
   void refuse(const Candidate& candidate, const std::string& why) {
     if (settings_.held) {
       hold(*candidate.desired, settings_.held->reason, settings_.held->why);
@@ -261,7 +261,7 @@ class FlowPlanner {
     const RetryLimits limits = retry_limits(desired);
     if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
         settings_.on_interrupted != OnInterrupted::retry) {
-      // Waiting for a person is not a failure. With `fail` nobody is expected to look.
+      // Waiting for a person is not a failure. With `fail` no person is expected to look.
       const bool fails = settings_.on_interrupted == OnInterrupted::fail;
       if (fails)
         plan_.failed = true;

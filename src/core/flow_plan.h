@@ -1,8 +1,9 @@
 #pragma once
 
 // Looks at one flow by itself: which agents it wants, which of them have run, and what keeps the
-// others from starting. Limits that flows share (running agents, claims) are not looked at here;
-// see reconcile.h.
+// others from starting.
+// It does not look at limits that flows share (running agents, claims); see reconcile.h. Everything
+// here is a pure function.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,10 +21,10 @@
 
 namespace baton {
 
-/// What to do with an attempt that was interrupted: the machine went down, or somebody else ended
-/// the agent. The attempt may have done its work.
+/// What to do with an interrupted attempt: the machine went down, or another program ended the
+/// agent. The attempt may have done its work.
 /// hold: the flow waits for a person. It has not failed.
-/// retry: it counts as a failed attempt. The next attempt follows after the back-off.
+/// retry: the attempt counts as failed. The next attempt follows after the back-off.
 /// fail: the flow fails, even if attempts are left.
 enum class OnInterrupted { hold, retry, fail };
 
@@ -36,7 +37,7 @@ struct FlowSituation {
   /// Live runs, runs of present generations, and runs of the last hour, in the order of their
   /// starts.
   std::span<const Run> runs;
-  Control control = Control::run;  ///< the operator's
+  Control control = Control::run;  ///< what the operator ordered
   Word control_reason;
   std::string control_why;
   Time resumed_at{};                        ///< starts and cost before this time do not count
@@ -82,7 +83,7 @@ struct FlowPlan {
   bool waiting = false;      ///< see Plan::waiting
 };
 
-/// Pure.
+/// The same arguments always give the same plan.
 FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now);
 
 /// Whether the flow may start one more agent within this hour, besides `further` that are about to

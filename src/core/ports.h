@@ -1,7 +1,9 @@
 #pragma once
 
-// What the engine needs from the outside world: files, agents, journal, requests, clock. These are
-// the only virtual classes. The real ones are in src/io, fakes of all of them in tests/fakes.h.
+// What the engine needs from the outside world: files, agents, journal, requests, clock. These
+// ports are the only virtual classes here.
+// The real ones are in src/io, fakes of all of them in tests/fakes.h. No call may block for long,
+// because the engine has one thread.
 
 #include <cstdint>
 #include <functional>
@@ -44,7 +46,7 @@ struct FileEntry {
 };
 
 /// A late write: another process wrote to a file that it had opened before baton replaced it. The
-/// path has baton's version or a newer one. `bytes` would be lost without this report.
+/// path has baton's version or a newer one, so `bytes` would be lost without this report.
 struct LateWrite {
   std::string path;
   std::string bytes;
@@ -110,7 +112,7 @@ class Disk {
   /// Late writes into displaced files that are older than a second, each reported once. Unchanged
   /// displaced files are removed at that age if no process has them open, else after a minute.
   virtual std::vector<LateWrite> late_writes(Time now) = 0;
-  /// The late write is in the journal; the displaced file can be removed.
+  /// The late write is in the journal. The port may remove the displaced file.
   virtual void late_noted(const LateWrite& write) = 0;
 };
 
@@ -123,7 +125,7 @@ struct Launch {
       env;          ///< complete except BATON_RUN_ID, _RUN_DIR, _PROMPT_FILE
   std::string cwd;  ///< absolute
   /// A command that runs before the agent, in `before_cwd` (absolute) with the same environment. If
-  /// it fails, the attempt fails. Empty: none. argv[0] as above.
+  /// the command fails, the attempt fails. Empty: none. argv[0] as above.
   std::vector<std::string> before;
   std::string before_cwd;
   Millis before_timeout{0};
@@ -146,8 +148,8 @@ struct Prepared {
 
 /// What recovery found out about a run that has no outcome yet.
 struct Found {
-  /// true: it is alive, or its end is about to be known; the end will be reported. false: see
-  /// `end`.
+  /// true: the run is alive or about to end, and the port reports its end later. false: the run has
+  /// ended, see `end`.
   bool adopted = false;
   RunEnd end;
 };
@@ -163,7 +165,7 @@ class Agents {
   virtual Result<Prepared> prepare(const Launch& launch) = 0;
   /// Lets a prepared run start. Call it only after the start is committed.
   virtual Result<void> release(const RunId& run) = 0;
-  /// Drops a prepared run that is not in the journal. Nothing ran. The run directory is removed.
+  /// Drops a prepared run that is not in the journal, and removes its run directory. Nothing ran.
   virtual void discard(const RunId& run) = 0;
   /// Drops a prepared run that is, or may be, in the journal. The run directory stays: if the
   /// daemon dies before it records the end, the directory proves that nothing ran.
@@ -283,7 +285,8 @@ struct Ledger {
       replies;  ///< answered requests whose files may still exist
 };
 
-/// The memory of one root. One transaction per step, durable when `commit` returns.
+/// The memory of one root. The engine makes one transaction per step, which is durable when
+/// `commit` returns.
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -307,7 +310,7 @@ class Requests {
   /// Publishes the answer for the waiting command and removes the request.
   virtual void answer(const Reply& reply) = 0;
   /// Reserves disk space for requests, in case the disk gets full. False: there is not enough
-  /// space; what is left belongs to requests.
+  /// space, and requests need what is left.
   virtual bool keep_room() = 0;
 };
 
@@ -320,7 +323,8 @@ class Clock {
   virtual Time wall() = 0;
 };
 
-/// Gets every event after it was committed: log lines, `notify:`.
+/// Gets every event after its commit, for the log and `notify:`. Also gets events that are not in
+/// the journal, such as `disk_full` and `not_written`.
 class Observer {
  public:
   virtual ~Observer() = default;

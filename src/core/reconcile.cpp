@@ -105,7 +105,7 @@ void Reconciler::hold(const FlowId& flow, Hold hold) {
 }
 
 void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
-  // Kept answers are not valid for an earlier time.
+  // Answers for a later time are not valid for an earlier one.
   if (now < now_)
     for (const auto& [id, flow] : flows_)
       stale_.insert(id);
@@ -113,7 +113,7 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
   elsewhere_ = running_elsewhere;
   drop_planned_starts();
   refresh_flows();
-  // As time passes, the hourly limits allow more.
+  // The hourly limits allow more as time passes.
   recheck_all(Answer::spent);
   const std::uint32_t full = std::max(running_ + elsewhere_, settings_.max_running);
   if (std::exchange(reported_running_, full) != full)
@@ -136,7 +136,7 @@ void Reconciler::count_holder(const FlowId& id, const std::string& resource, boo
   holder_changes_[resource][id] += more ? 1 : -1;
 }
 
-/// The starts of the last plan are runs by now, or failed.
+/// Takes the starts of the last plan out of the counts: by now they are runs, or they failed.
 void Reconciler::drop_planned_starts() {
   for (const Start& start : plan_.starts)
     stale_.insert(start.key.flow);

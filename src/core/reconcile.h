@@ -1,10 +1,10 @@
 #pragma once
 
 // Decides what to start and what to stop, over all flows of one root: desired runs minus the runs
-// that exist, under limits and claims. The plan is a pure function of settings, flows and time. To
-// keep a step cheap with thousands of flows, answers are kept and only recomputed for flows that
-// changed, whose time has come, or that wait for a place or a resource that changed.
-// tests/core/reconcile_test.cpp compares with a plan made from nothing.
+// that exist, under limits and claims. The plan is a pure function of settings, flows and time.
+// To keep a step cheap with thousands of flows, the reconciler keeps its answers. It recomputes
+// them only for flows that changed, whose time has come, or that wait for a place or a resource
+// that changed. tests/core/reconcile_test.cpp compares with a plan made from nothing.
 
 #include <array>
 #include <cstddef>
@@ -36,13 +36,13 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Makes plans, and keeps what it found out about each flow. If the starts of a plan are entered as
-/// runs, the next plan has no starts.
+/// Makes plans, and keeps what it found out about each flow. Once the starts of a plan are entered
+/// as runs, the next plan does not start them again.
 class Reconciler {
  public:
   /// If the settings differ, every flow is looked at again.
   void put(PlanSettings settings);
-  /// Sets a flow. What it refers to is read by `plan` only.
+  /// Sets a flow. Only `plan` reads what the flow refers to.
   void put(FlowSituation flow);
   void drop(const FlowId& id);
 
@@ -50,7 +50,7 @@ class Reconciler {
   /// The last plan.
   const Plan& made() const { return plan_; }
   Plan& made() { return plan_; }
-  /// Adds a hold that was found while the plan was carried out. The next plan drops it.
+  /// Adds a hold that the engine found while it performed the plan. The next plan drops it.
   void hold(const FlowId& flow, Hold hold);
 
   /// Flows whose holds or failure may have changed since the last `mark_reported`.
@@ -111,8 +111,8 @@ class Reconciler {
   std::uint32_t reported_running_ = 0;  ///< the number in the text of `no_place` holds
 
   std::map<FlowId, Flow> flows_;
-  std::set<FlowId> stale_;    ///< to be looked at again
-  std::set<FlowId> rewrite_;  ///< their part of the plan has to be written again
+  std::set<FlowId> stale_;    ///< flows to look at again
+  std::set<FlowId> rewrite_;  ///< flows whose part of the plan has to be written again
   std::set<FlowId> news_;
 
   std::uint32_t running_ = 0;

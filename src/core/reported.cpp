@@ -11,7 +11,7 @@
 namespace baton {
 namespace {
 
-/// The object may be followed by at most this many lines.
+/// How many lines at the end of the output may hold the object.
 constexpr int kLines = 8;
 
 std::optional<double> cost_in(const Value& object) {

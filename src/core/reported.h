@@ -1,6 +1,8 @@
 #pragma once
 
-// Reads what an agent program reports about its own cost at the end of its output.
+// Reads what an agent program reports about its own cost at the end of its output. baton uses the
+// numbers for the hourly cost limit and shows them.
+// A program that reports nothing costs nothing here; baton does not estimate.
 
 #include <cstdint>
 #include <optional>
@@ -9,8 +11,8 @@
 
 namespace baton {
 
-/// The highest cost of one run that is believed, in US dollars. A report above it is taken as a
-/// mistake and ignored.
+/// The highest cost of one run that baton believes, in US dollars. baton ignores a higher report as
+/// a mistake.
 constexpr double kMostCost = 1e6;
 
 struct ReportedUsage {
@@ -19,9 +21,9 @@ struct ReportedUsage {
 };
 
 /// Finds a JSON object with `total_cost_usd`, or `usage` with `input_tokens` and `output_tokens`.
-/// It is the whole output or one of the last lines, as printed by `claude -p --output-format json`,
-/// `stream-json` and `codex exec --json`. Negative values, values above kMostCost and values that
-/// are not numbers are ignored.
+/// The object is the whole output or one of the last lines, as printed by `claude -p
+/// --output-format json`, `stream-json` and `codex exec --json`. Negative values, values above
+/// kMostCost and values that are not numbers are ignored.
 ReportedUsage reported_usage(std::string_view output);
 
 /// `12.50 USD`

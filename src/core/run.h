@@ -20,9 +20,10 @@ enum class RunState { started, stopping, ended };
 std::string_view word(RunState state);
 
 /// How a run ended.
-/// voided: nothing ran (no claim was made), so the attempt is not used up.
-/// interrupted: the machine went down or somebody else ended the agent. It may have done its work.
-/// unknown: it ran, but its end was not seen because its shim was killed.
+/// voided: nothing ran (the agent made no claim), so the attempt is not used up.
+/// interrupted: the machine went down or another program ended the agent. The agent may have done
+/// its work.
+/// unknown: the agent ran, but nobody recorded its end because its shim was killed.
 enum class Outcome {
   none,
   succeeded,
@@ -55,7 +56,7 @@ inline constexpr const char* kShimUnready =
 
 /// Reason of a run that may have left processes that still live.
 inline constexpr const char* kCouldNotStop = "could_not_stop";
-/// The same after a person has looked after it, or after a reboot.
+/// The same after a person has looked after these processes, or after a reboot.
 inline constexpr const char* kLookedAfter = "looked_after";
 
 /// The end of a run, as its shim recorded it or as recovery found out.
@@ -72,7 +73,7 @@ struct RunEnd {
   std::int64_t max_rss_kib = 0;
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
-  bool leftovers = false;  ///< processes it left behind were ended
+  bool leftovers = false;  ///< the shim ended processes that the agent left behind
   std::string output;      ///< see Run::output
   std::string errors;      ///< see Run::errors
   Millis duration{0};      ///< of the agent's program, measured by the shim
@@ -120,7 +121,7 @@ inline bool left_something(const Run& run) {
   return run.reason == kCouldNotStop && !run.forgiven && !run.live();
 }
 
-/// `baton retry`: the work may be done again. A run that succeeded stays done; only the processes
+/// `baton retry`: baton may do the work again. A run that succeeded stays done; only the processes
 /// it left are marked as looked after.
 inline void forgive(Run& run) {
   if (run.outcome == Outcome::succeeded && left_something(run))

@@ -13,7 +13,8 @@ bool never_entered(const Run& run) {
   return run.reason == "exec_failed" || run.reason.starts_with("before_");
 }
 
-/// The line of the shim is the last one, because the run has ended when the shim writes it.
+/// The shim's message about a failed start. It is the last line of stderr, because the shim writes
+/// it when the run is over.
 std::string shim_says(const Run& run) {
   constexpr std::string_view kBegin = "baton: ";
   std::string_view text = run.errors;

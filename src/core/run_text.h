@@ -1,6 +1,7 @@
 #pragma once
 
-// Sentences about runs, for status, explain and notifications.
+// Sentences about runs for people: in `baton status`, `baton explain` and notifications.
+// The words themselves (states, outcomes, reasons) are in core/run.h.
 
 #include <string>
 

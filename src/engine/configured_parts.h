@@ -1,5 +1,10 @@
 #pragma once
 
+// The parts of an engine that depend on the configuration. A reload makes a new set and replaces
+// the old one as a whole, so that no part mixes two configurations.
+// What has to survive a reload (flow records, inputs, requests, pending writes) is kept in
+// engine.cpp.
+
 #include <memory>
 
 #include "base/result.h"
@@ -15,10 +20,9 @@
 
 namespace baton {
 
-/// The parts of an engine that depend on the configuration; replaced together. They refer to each
-/// other, so it stays where it was made.
+/// The parts refer to each other, so an object cannot be copied or moved.
 struct ConfiguredParts {
-  /// Errc::config: a schema cannot be used (unless the setup bears such).
+  /// Errc::config: a schema cannot be used, and the setup does not tolerate that.
   static Result<std::unique_ptr<ConfiguredParts>> make(const Ports& ports, Setup setup);
 
   ConfiguredParts(const Ports& ports, Setup given);

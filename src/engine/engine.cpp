@@ -28,7 +28,7 @@ void sooner(std::optional<Time>& wake, std::optional<Time> time) {
     wake = time;
 }
 
-/// Of a commit that may succeed later; any other ends the daemon.
+/// Whether a failed commit may succeed later. Any other error ends the daemon.
 bool is_passing(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy;
 }
@@ -124,7 +124,7 @@ class RealEngine : public Engine {
   Ports ports_;
   std::unique_ptr<ConfiguredParts> parts_;
   FlowRecords records_;
-  FlowIndex flow_index_;  ///< of the books
+  FlowIndex flow_index_;  ///< of `records_`
   RequestQueue requests_;
   DiskSpace disk_space_;
   InputQueue input_queue_;
@@ -136,7 +136,7 @@ class RealEngine : public Engine {
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
 
-  bool hand_over_ = true;  ///< files may be other flows' by the configuration as it is now
+  bool hand_over_ = true;  ///< files may belong to other flows by the configuration in force
   std::vector<AgentElsewhere> elsewhere_;
 
   bool first_start_ = false;
@@ -146,10 +146,10 @@ class RealEngine : public Engine {
   bool drain_wanted_ = false;
   std::uint32_t running_elsewhere_ = 0;
   std::vector<std::string> reloads_;
-  std::optional<Time> retry_;      ///< the last step could not be committed, or there is no room
-  std::optional<Time> try_again_;  ///< starts are held until then: no processes, no room
+  std::optional<Time> retry_;      ///< next step after a failed commit or while the disk is full
+  std::optional<Time> try_again_;  ///< no starts until then: processes or space are missing
   std::string trouble_;
-  std::string stop_why_;  ///< not empty: all agents are to end
+  std::string stop_why_;  ///< not empty: stop all agents, for this reason
 };
 
 Result<void> RealEngine::recover() {
@@ -194,8 +194,9 @@ Result<void> RealEngine::recover() {
   return {};
 }
 
-/// Times that lie ahead, and what a former start of the system left. In the journal, too: else each
-/// daemon would move the times to its own present moment again, and they would never grow older.
+/// Moves future times back to now, and marks processes from before a reboot as gone. Also writes
+/// that to the journal. Otherwise each daemon would move the times to its own present again, and
+/// they would never grow older.
 Result<void> RealEngine::bring_up_to_now(Ledger& ledger, Time now) {
   for (const Commit& differs : {let_go(ledger, ports_.agents.boot()), set_back(ledger, now)}) {
     if (parts_->setup.rehearsal || differs.empty())
@@ -227,7 +228,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   if (auto done = hand_over(next); !done)
     return done;
   gather(next);
-  // Files first: a request may be about a flow that is seen for the first time.
+  // Look at files before requests are handled: a request may name a flow that is new in this step.
   requests_.load(next);
   input_queue_.before_forgetting(requests_.waiting(), *parts_, records_);
   if (auto looked = input_queue_.look(next, *parts_, requests_.waiting(), pending_writes_); !looked)
@@ -272,8 +273,10 @@ Result<void> RealEngine::hand_over(Draft& next) {
                           parts_->setup.load, next);
 }
 
-/// Not in the step that hands its files over: the journal drops first, and would drop what it keeps
-/// of these files. A write that waits has the name of its former flow in the journal.
+/// Forgets flows that have lost all their files to other flows. This must not happen in the step
+/// that hands the files over: a commit drops rows before it adds rows, so it would drop the rows of
+/// these files. It waits for pending writes, too, because the journal has them under their former
+/// flow.
 void RealEngine::forget_left(Draft& next) {
   if (!pending_writes_.settled())
     return;
@@ -285,7 +288,7 @@ void RealEngine::forget_left(Draft& next) {
   }
 }
 
-/// As if all had happened that was decided.
+/// Shows the result as if everything decided had been done. Commits and performs nothing.
 void RealEngine::rehearse(Draft& next) {
   for (const auto& [flow, refused] : plan().refused)
     for (const auto& [key, why] : refused)
@@ -299,7 +302,7 @@ void RealEngine::rehearse(Draft& next) {
   publish(next);
 }
 
-/// What time and the runs bring by themselves.
+/// Collects what time, running stops and backups bring without any input.
 void RealEngine::gather(Draft& next) {
   if (try_again_ && next.now >= *try_again_)
     try_again_.reset();
@@ -337,7 +340,8 @@ Result<void> RealEngine::handle_requests(Draft& next) {
 }
 
 Result<void> RealEngine::decide(Draft& next) {
-  // What a command changes while the root is away is decided when it is back, as all else.
+  // While the root is unavailable nothing is decided, not even after a command. Everything is
+  // decided again when the root is back.
   if (input_queue_.away() && !parts_->setup.rehearsal)
     return {};
   const bool only_look =
@@ -351,9 +355,9 @@ Result<void> RealEngine::decide(Draft& next) {
   return {};
 }
 
-/// Asks the dialects once more, now that the starts are known: what they write because an agent
-/// begins belongs into the same transaction and is written before the agent is let go. So does what
-/// they write because it cannot begin.
+/// Asks the dialects once more, now that the starts are known. What a dialect writes because an
+/// agent starts belongs in the same transaction, and baton writes it before it releases the agent.
+/// The same holds for what a dialect writes because a start is impossible.
 Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
   std::set<FlowId> flows;
   for (const auto& [start, run] : prepared)
@@ -370,7 +374,7 @@ Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
   return {};
 }
 
-/// What the draft collected besides, as rows of the transaction.
+/// Adds to the transaction the rows that do not come from the draft's own functions.
 void RealEngine::finish_commit(Draft& next) {
   next.tell();
   next.commit.intents = next.writes;
@@ -405,7 +409,8 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
       undone ? ports_.agents.discard(run) : ports_.agents.revoke(run);
     if (!undone)
       return fail(committed.error().code, committed.error().message, committed.error().where);
-    // Nothing of this step has happened; all of it is looked at again. Ending agents must go on.
+    // Nothing of this step has happened, and the next step looks at all of it again. But stops of
+    // agents must go on.
     if (committed.error().code == Errc::no_space)
       disk_space_.none(describe(committed.error()), next.wall);
     run_completion_.ask_unjournalled(records_, flow_index_, plan().stops, next.now);
@@ -414,7 +419,7 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   }
   pending_ = disk_space_.committed() || pending_;
   retry_ = disk_space_.full() ? std::optional(next.now + kStepAgain) : std::nullopt;
-  // As the journal has numbered them.
+  // Number the events as the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)
     event.seq = ++seq;
@@ -439,7 +444,7 @@ void RealEngine::publish(Draft& next) {
   const auto over = std::erase_if(elsewhere_, [this](const AgentElsewhere& agent) {
     return !flow_index_.live.contains(agent.run);
   });
-  // What has waited for these agents, or is to be forgotten.
+  // Step again for flows that waited for these agents, and to forget flows that lost all files.
   const bool handed_over = std::exchange(hand_over_, false);
   pending_ = pending_ || over > 0 || (handed_over && !flow_index_.left.empty());
   pending_writes_.noted();
@@ -473,13 +478,15 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   input_queue_.changed(std::move(writes.paths));
   for (const FlowId& flow : writes.again)
     input_queue_.decide_again(flow);
-  // What settle_starts decided has not been reconciled yet.
+  // `settle_starts` decided after the plan was made, so the next step has to plan these flows
+  // again.
   for (const auto& [start, run] : prepared)
     input_queue_.decide_again(start.key.flow);
   for (const auto& [flow, refused] : plan().refused)
     input_queue_.decide_again(flow);
   pending_ = pending_ || !prepared.empty() || !plan().refused.empty();
-  // Nor have those heard of it whose flow has been paused for what it spends.
+  // A flow that was just paused at a limit is decided again, so that its dialect learns of the
+  // pause.
   for (const PauseFlow& pause : plan().pauses)
     input_queue_.decide_again(pause.flow);
   pending_ = pending_ || !plan().pauses.empty();
@@ -487,7 +494,8 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
     input_queue_.ended(std::move(ended));
     pending_ = true;
   }
-  // Telling takes time, also that of a program to be told; the agents need not wait for it.
+  // Notify after the release, because notifications take time and the agents need not wait for
+  // them.
   for (const Event& event : next.commit.events)
     ports_.observer.happened(event);
   run_completion_.ask(records_, flow_index_, plan().stops, next.now);
@@ -501,14 +509,14 @@ std::optional<Time> RealEngine::wake() const {
   sooner(wake, plan().wake);
   sooner(wake, try_again_);
   sooner(wake, retry_);
-  // Writes are made behind a commit; when that can be had is said by `retry_`.
+  // Pending writes are performed after a commit. While commits fail, `retry_` says when to try.
   if (!retry_)
     sooner(wake, pending_writes_.wake());
   sooner(wake, run_completion_.wake());
   const Time now = ports_.clock.now();
   sooner(wake, input_queue_.wake(now));
   sooner(wake, backup_encryption_.wake(now));
-  // A dialect that asks for a moment that has passed would have us spin.
+  // Wait a moment at least: a dialect that asks for a time in the past would make the loop spin.
   if (!flow_index_.wakes.empty() && !input_queue_.away())
     sooner(wake, std::max(flow_index_.wakes.begin()->first, now + Millis(10)));
   if (!flow_index_.breakers.empty() && !input_queue_.away())

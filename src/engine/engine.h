@@ -1,5 +1,12 @@
 #pragma once
 
+// The daemon of one root, apart from the outside world: the path of a change in src/README.md ("The
+// one path"). A step takes what came in, reads files, decides, commits one transaction and performs
+// it.
+// The engine sees files, agents, journal and clock only through core/ports.h. It has one thread,
+// and no call blocks for long. The event loop, signals and notifications belong to the daemon
+// (src/daemon).
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,11 +36,11 @@ struct Ports {
 
 struct ConfiguredParts;  // engine/configured_parts.h
 
-/// One root's daemon: the one path of src/README.md. One thread; no call blocks for long. A step
-/// looks at what came in, decides, commits one transaction, and performs what it says.
+/// Call `recover` once. Then call `step` when inputs come in, while `pending` is true, and when
+/// `wake` is due.
 class Engine {
  public:
-  /// Errc::config when a schema cannot be used or an option makes no sense.
+  /// Errc::config: a schema cannot be used, and the setup does not tolerate that.
   static Result<std::unique_ptr<Engine>> make(const Ports& ports, Setup setup);
   virtual ~Engine() = default;
   Engine() = default;
@@ -42,59 +49,65 @@ class Engine {
   Engine(Engine&&) = delete;
   Engine& operator=(Engine&&) = delete;
 
-  /// Reads the journal and settles what was open: runs, then intents. Then a Rescan is due.
+  /// Reads the journal and settles what the last daemon left open: runs first, then writes. The
+  /// next step scans the whole root.
   virtual Result<void> recover() = 0;
-  /// One step. Errc::io: nothing may be relied on any more; end, start anew. Any other trouble is
-  /// dealt with inside (a full disk, no processes: tried again later).
+  /// One step. An error (Errc::io) means that the state is unknown: end the daemon and start again.
+  /// The engine handles all other trouble itself, such as a full disk or a lack of processes, and
+  /// tries again later.
   virtual Result<void> step(const std::vector<Input>& inputs) = 0;
-  /// Something is left to do at once: step again with no input.
+  /// Work is left: step again at once, with no input.
   virtual bool pending() const = 0;
-  /// When to step again at the latest, without any input.
+  /// When to step again at the latest, even without input.
   virtual std::optional<Time> wake() const = 0;
 
-  /// Nothing runs, nothing is settling, and nothing will be started without somebody's doing.
+  /// No agent runs, baton waits for no file, and nothing will happen until somebody acts.
   virtual bool quiet() const = 0;
-  /// Agents that run. One whose end waits for the root does not.
+  /// How many agents run. An agent that has ended does not count, even if its end is not recorded
+  /// yet because the root is unavailable.
   virtual std::size_t running() const = 0;
-  /// Of one flow.
+  /// Whether an agent of this flow runs.
   virtual bool runs(const FlowId& flow) const = 0;
-  /// Backups are on their way through their program.
+  /// Whether backups are still being encrypted.
   virtual bool sealing() const = 0;
-  /// No new starts from now on (`drain`, or the daemon is ending).
+  /// Starts nothing from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
-  /// Nor any on this root, which its daemon serves no more when the last agent has ended.
+  /// Starts nothing from now on, because the configuration no longer names this root. The daemon
+  /// stops serving the root when the last agent has ended.
   virtual void give_up() = 0;
-  /// A request for `drain` came in, which is meant for the whole daemon.
+  /// Whether a request `drain` came in. It concerns all roots of the daemon.
   virtual bool drain_wanted() const = 0;
-  /// Ends all agents (an impatient Ctrl-C). Not remembered: the next daemon starts their work
+  /// Stops all agents (a second Ctrl-C). This pauses no flow: the next daemon starts their work
   /// again.
   virtual void stop_agents(const std::string& why) = 0;
+  /// How many places for agents the other roots of the daemon take.
   virtual void running_elsewhere(std::uint32_t agents) = 0;
-  /// Requests to read the configuration again that came in; answer each with `answer`.
+  /// Ids of the requests `reload` since the last call. Answer each of them with `answer`.
   virtual std::vector<std::string> reloads_wanted() = 0;
   virtual void answer(const Reply& reply) = 0;
-  /// What a new configuration comes to; nothing has changed yet, so that the roots of a daemon can
-  /// be checked all before the first is exchanged. Errc::config as of `make`.
+  /// Checks a new configuration and prepares the parts for it. Nothing changes yet, so the daemon
+  /// can check all its roots before it changes the first one. Errc::config as for `make`.
   virtual Result<std::unique_ptr<ConfiguredParts>> configured_parts_of(Setup setup) = 0;
-  /// The new configuration is in force; everything is decided anew.
+  /// Puts the new configuration in force. The next step decides all flows again.
   virtual void reconfigure(std::unique_ptr<ConfiguredParts> parts) = 0;
 
-  /// A schema that is not any more as it was read, so that `configured_parts_of` the same setup
-  /// comes to something else; nothing when all are.
+  /// A schema file that has changed since baton read it; nothing if none has. After such a change a
+  /// reload has an effect even if `baton.yaml` is the same.
   virtual std::optional<std::string> changed_schema() const = 0;
 
   virtual const FlowRecords& records() const = 0;
   virtual const FlowIndex& flow_index() const = 0;
   virtual const Catalog& catalog() const = 0;
-  /// Documents of a flow, for explaining.
+  /// The accepted documents of a flow, for `baton explain`. Errc::not_found, parse, io.
   virtual Result<FlowState> documents(const FlowId& flow) = 0;
-  /// A flow's main document as the request `recover` would write it. Errc::not_found, usage, io.
+  /// A flow's main document as the request `recover` would write it; writes nothing.
+  /// Errc::not_found, or as for `Recovery::rebuilt`.
   virtual Result<Rebuilt> rebuilt(const FlowId& flow) = 0;
-  /// What the last step decided to start and stop (also in a rehearsal, where nothing was done).
+  /// What the last step decided to start and stop. In a rehearsal the step did none of it.
   virtual const Plan& plan() const = 0;
-  /// The disk of the journal is full: supervising only.
+  /// The disk of the journal is full: baton looks after running agents and starts nothing.
   virtual bool disk_full() const = 0;
-  /// What a rehearsal cannot find out by itself.
+  /// What a rehearsal in another process cannot find out by itself.
   virtual DaemonState said() const = 0;
 };
 

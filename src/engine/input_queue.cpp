@@ -11,7 +11,8 @@ namespace {
 constexpr Millis kReadAgain{1000};
 constexpr Millis kLateWrites{1200};
 
-/// As the dialects list their kinds: a plan before what is judged by it.
+/// Sorts paths by the order in which the dialects list their kinds, so that a plan comes before the
+/// files that are judged by it.
 std::vector<std::string> in_order(const std::set<std::string>& paths, const Catalog& catalog) {
   std::vector<std::pair<std::ptrdiff_t, std::string>> ranked;
   ranked.reserve(paths.size());
@@ -52,7 +53,7 @@ void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
   for (const Input& input : inputs) {
     if (const auto* const changed = std::get_if<FileChanged>(&input)) {
       dirty_.insert(changed->path);
-      // It takes a folder's place, or such a folder seems to be open again.
+      // The path lies in a folder that could not be listed, or it may have replaced a folder.
       if (parts.intake.scan().reopens(changed->path))
         look_at_all(Rescan{"timer"});
     } else if (const auto* const ended = std::get_if<RunEnded>(&input))
@@ -64,7 +65,7 @@ void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
   }
 }
 
-/// Of a root that was away everything is looked at: it may be another one.
+/// When an unavailable root is back, baton looks at everything, because it may be another root.
 void InputQueue::look_again(const Error& error, const Rescan& rescan) {
   const bool away = error.code == Errc::away;
   away_ = away_ || away;
@@ -73,7 +74,7 @@ void InputQueue::look_again(const Error& error, const Rescan& rescan) {
   why_blind_ = away ? "baton " + error.message : "the root cannot be looked at: " + describe(error);
 }
 
-// A check that is due stays due: whoever writes all the time must not put it off.
+// Keep a check that is due: a program that writes all the time must not postpone it.
 void InputQueue::mind_late(Time now) {
   if (disk_.keeps_old(now) && !late_check_)
     late_check_ = now + kLateWrites;
@@ -97,8 +98,9 @@ std::set<std::string> files_of(const FlowRecord& record) {
   return files;
 }
 
-/// What an agent may have written, also where the event is late or lost: the files of its flow, and
-/// those it began with, which may be another flow's by now, as where a rule was renamed.
+/// The files that an agent may have written, even if an event is late or lost. These are the files
+/// of its flow and the files it began with. The latter may belong to another flow by now, for
+/// example because a rule was renamed.
 std::set<std::string> files_of(const FlowRecord* record, const RunId& id) {
   if (record == nullptr)
     return {};
@@ -115,7 +117,7 @@ void InputQueue::gather(Draft& next, const ConfiguredParts& parts, const FlowRec
                         const FlowIndex& flow_index, RunCompletion& ending) {
   if (!parts.setup.rehearsal)
     look_late(next.now);
-  // Then the folders cannot be listed either, of which a scan will tell.
+  // Without descriptors or memory baton cannot list folders either. A scan reports that.
   if (parts.intake.starved() && !rescan_)
     rescan_ = Rescan{"timer"};
   for (const std::string& path : parts.intake.due(next.now))
@@ -141,8 +143,8 @@ bool InputQueue::has_ended(const RunId& run) const {
                      [&](const RunEnd& ended) { return ended.run == run; });
 }
 
-/// What an agent has written last counts before its end does. While the root is away nobody knows
-/// what that is, and the end waits.
+/// baton reads the last files of an agent before it records the agent's end. While the root is
+/// unavailable it cannot read them, so the end waits.
 bool InputQueue::can_look(const std::set<std::string>& files, const ConfiguredParts& parts) {
   if (files.empty())
     return true;
@@ -167,7 +169,8 @@ void InputQueue::before_forgetting(const std::vector<Request>& requests,
 Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts,
                               const std::vector<Request>& requests, PendingWrites& pending_writes) {
   parts.intake.scan().closed().tell(next);
-  // What stands there is older than what was accepted. Looked at when it is written.
+  // While a write of baton's own is pending or planned, the file is older than the accepted
+  // version. baton looks at the file after the write.
   const auto planned = [&](const std::string& path) {
     return std::any_of(next.writes.begin(), next.writes.end(),
                        [&](const Intent& write) { return write.path == path; });
@@ -187,8 +190,8 @@ Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts,
   }
   for (const std::string& path : in_order(dirty_, parts.catalog)) {
     if (unwritten(path)) {
-      // What was written over it counts at once: it may be the last word of an agent that ends in
-      // this step.
+      // If somebody changed the file, the pending write gives way and the new version counts at
+      // once. It may be the last version of an agent that ends in this step.
       const auto assumed = pending_writes.meet(path, parts.setup.load.max_bytes);
       if (!assumed || planned(path)) {
         parts.intake.leave(path);
@@ -229,7 +232,8 @@ bool InputQueue::committed() {
   });
   taken_.clear();
   again_.clear();
-  // Nothing is known of the root before it could be listed; when it is back all is decided again.
+  // Until a scan succeeds, deciding all flows stays due. After an unavailable root, `take` makes it
+  // due again.
   if (!scan_due() || away())
     decide_all_ = false;
   return !scan_due();

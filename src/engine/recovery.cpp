@@ -7,7 +7,7 @@
 
 namespace baton {
 
-/// A file that is there and in force is not rebuilt.
+/// Fails if the file is there and in force, or if baton cannot replace what stands in its place.
 Result<void> Recovery::needed(const std::string& path, const FlowRecord& record) {
   const auto there = ports_.disk.read(path, setup_.load.max_bytes);
   const auto row = record.accepted.find(path);
@@ -21,7 +21,7 @@ Result<void> Recovery::needed(const std::string& path, const FlowRecord& record)
   return {};
 }
 
-/// The text a backup holds.
+/// The text in a backup, decrypted if needed.
 Result<std::string> Recovery::backup(const BackupPlan& plan, const std::string& path) const {
   auto there = ports_.disk.read(path, setup_.load.max_bytes);
   if (!there)
@@ -39,11 +39,12 @@ Result<std::string> Recovery::backup(const BackupPlan& plan, const std::string& 
   return gunzip(**bytes, setup_.load.max_bytes);
 }
 
-/// Which ones cannot be read, and why.
+/// Adds the backups of the flow to `docs`; an unreadable backup gets no document. Returns which
+/// ones cannot be read, and why.
 std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entry,
                                   FlowState& docs) {
   std::string damaged;
-  bool hangs = false;  // the program, and one wait for it is enough
+  bool hangs = false;  // the decryption program does not end: wait for it only once
   if (entry.dialect->backups == nullptr)
     return damaged;
   const BackupPlan plan = entry.dialect->backups(entry.options);

@@ -1,5 +1,10 @@
 #pragma once
 
+// Rebuilds a flow's main document that is gone or damaged, for the request `recover`. The dialect
+// proposes candidates from backups and from what else is known, and the first valid one wins.
+// It does not replace a file whose present version is in force, and it rebuilds nothing while
+// agents of the flow run. The write itself is planned in the draft like any other write.
+
 #include <string>
 #include <vector>
 
@@ -13,16 +18,15 @@
 
 namespace baton {
 
-/// A main document that was rebuilt, and may stand where the lost one stood.
+/// A rebuilt main document. It is valid and may take the place of the lost one.
 struct Rebuilt {
   std::string path;
   std::string text;
-  std::string why;  ///< from what
+  std::string why;  ///< from what it was rebuilt, and which sources cannot be used
   std::shared_ptr<const Document> document;
 };
 
-/// The request `recover`: a flow's main document that is gone or damaged is rebuilt by its dialect
-/// from what is left.
+/// Handles the request `recover` for one flow.
 class Recovery {
  public:
   struct Ports {
@@ -33,11 +37,11 @@ class Recovery {
   Recovery(Ports ports, const Catalog& catalog, const Setup& setup)
       : ports_(ports), catalog_(catalog), setup_(setup) {}
 
-  /// What would be written; nothing is. Errc::usage: why there is nothing to rebuild, or not yet.
-  /// Errc::io: the journal cannot give what it holds.
+  /// What `perform` would write; writes nothing. Errc::io: the journal cannot be read. Any other
+  /// error says why baton cannot or need not rebuild the document.
   Result<Rebuilt> rebuilt(const FlowRecord& record, const DocumentStore::Documents& fresh, Time now,
                           Time wall);
-  /// Plans to write it. Errc::io as above; everything else is in the reply.
+  /// Plans the write. Errc::io as above; the reply names any other obstacle.
   Result<Reply> perform(const Request& request, Draft& draft);
 
  private:

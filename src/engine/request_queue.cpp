@@ -8,8 +8,9 @@
 namespace baton {
 namespace {
 
-/// A file of a flow that is to be forgotten is looked at: it is there again, or cannot be read just
-/// now. One that stays so is a finding of its flow, which is an answer.
+/// Whether baton still waits for a file of a flow that the request wants to forget. The file may be
+/// back, or baton cannot read it right now. The request waits a short time only: baton rejects a
+/// file that stays unreadable.
 bool may_be_back(const Request& request, const ConfiguredParts& parts, const FlowRecords& records,
                  const Draft& next) {
   return std::any_of(records.begin(), records.end(), [&](const auto& row) {
@@ -37,9 +38,10 @@ void RequestQueue::answered_before(const std::vector<std::pair<std::string, Repl
   }
 }
 
-/// A journal has the answers of a month, and hardly ever one that was not told.
+/// Publishes answers that the last daemon committed and did not publish. The journal has the
+/// answers of weeks; almost all of them were published.
 void RequestQueue::tell_again() {
-  // All are kept, for a look may not see each file.
+  // Keep the other answers, because one look may not see every request file.
   for (const Request& request : waiting_)
     if (const auto reply = untold_.find(request.id); reply != untold_.end()) {
       port_.answer(reply->second);
@@ -63,7 +65,7 @@ void RequestQueue::load(Draft& next) {
     waiting_.erase(std::next(stop), waiting_.end());
 }
 
-/// True when it was left to the flow's dialect, or answered, or has to wait.
+/// True: the request was left to the flow's dialect, was answered, or has to wait.
 Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& request,
                                     const FlowRecords& records, Draft& next) {
   const Catalog::Entry* const entry = parts.catalog.entry(request.flow.dialect);
@@ -72,7 +74,7 @@ Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& reque
                                       [&](auto verb) { return verb == request.verb; });
   if (own && next.find(request.flow) != nullptr) {
     left_.insert(request.id);
-    // What the dialect writes upon this word is not to be held back.
+    // Lift the hold first, so that the dialect can write what follows from the `resume`.
     if (FlowRecord& record = next.touch(request.flow);
         request.verb == "resume" && record.control.reason == kMoved)
       lift(record, next);
@@ -82,7 +84,7 @@ Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& reque
   const bool begins = (request.verb == "start" || request.verb == "create") && entry != nullptr &&
                       entry->dialect->create != nullptr;
   const bool recovers = request.verb == "recover" && request.flow != FlowId{};
-  // A file that is being written may make all the difference; the request waits for it.
+  // The request waits for a file that is being written, because the file may change the answer.
   const bool tries = request.verb == "retry" && request.flow != FlowId{};
   if ((begins || recovers || tries) && parts.intake.unsettled(request.flow))
     return true;

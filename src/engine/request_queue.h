@@ -1,5 +1,11 @@
 #pragma once
 
+// Keeps the requests of the control commands (pause, resume, start ...) until they are answered. A
+// request and its effect are committed in one transaction. Its file may be there for longer, so the
+// queue remembers which requests have an answer.
+// A flow's dialect is asked first about verbs that it handles itself. What the shared verbs do is
+// in decide/control.h.
+
 #include <map>
 #include <set>
 #include <string>
@@ -13,43 +19,45 @@
 
 namespace baton {
 
-/// The requests that wait for an answer, and those that were answered and may come again.
+/// The requests that wait for an answer, and the ids of answered ones.
 class RequestQueue {
  public:
   explicit RequestQueue(Requests& port) : port_(port) {}
 
-  /// Something may have come in: the next `load` looks.
+  /// Requests may have come in: the next `load` looks for them.
   void changed() { look_ = true; }
-  /// The next `load` looks for them.
+  /// Whether the next `load` looks for requests.
   bool looks() const { return look_; }
-  /// Up to the first that stops something: what is ended is ended before anything that was said
-  /// after it can take that back.
+  /// Reads the waiting requests, up to the first `stop`. Later requests wait for the next step, so
+  /// that agents are stopped before a later request can take the stop back.
   void load(Draft& next);
-  /// There are more, for the next step.
+  /// Whether requests are left for the next step.
   bool behind() const { return behind_; }
-  /// Without those that were answered. What a step decides may answer them.
+  /// The requests without an answer. What the step decides may answer them.
   const std::vector<Request>& waiting() const { return waiting_; }
 
-  /// What is for the engine itself.
+  /// Requests that concern the engine itself.
   struct Orders {
     bool drain = false;
-    std::vector<std::string> reloads;  ///< the ids of such requests
+    std::vector<std::string> reloads;  ///< ids of the requests `reload`
   };
-  /// Deals with the verbs every dialect shares, has flows begun and main documents rebuilt; those a
-  /// flow's dialect wants are left to it. Errc::io when the journal's copies cannot be read.
+  /// Handles the verbs that all dialects share, begins flows, and rebuilds main documents. Leaves
+  /// verbs that a flow's dialect handles itself to the dialect. Errc::io: the journal cannot be
+  /// read.
   Result<Orders> handle(ConfiguredParts& parts, const FlowRecords& records, Draft& next);
-  /// After the dialects were asked: what they left unanswered is dealt with as if they had not
-  /// wanted it, and what they took up again is no longer held by the engine. True: something is to
-  /// be decided again.
-  /// `away`: the root is, so that they could not be asked.
+  /// Call it after the dialects have decided. Handles the requests that they left unanswered like
+  /// shared verbs. If a dialect accepted `resume`, `start` or `retry`, lifts the holds of the
+  /// engine as well. True: decide again.
+  /// `away`: the root is unavailable, so baton could not ask the dialects.
   bool settle(const ConfiguredParts& parts, const FlowRecords& records, Draft& next, bool away);
 
-  /// Requests that have their answers in the journal. One that is filed still was not told, and is
-  /// by the first `load` that sees it, with `tell`.
+  /// Takes over the answers in the journal. With `tell`, the first `load` that finds the file of
+  /// such a request publishes its answer: the last daemon ended before it could do so.
   void answered_before(const std::vector<std::pair<std::string, Reply>>& replies, bool tell);
-  /// Who has a flow go on hears when the operator's word for the whole root keeps it from that.
+  /// Adds to the answers of `resume`, `retry` and `start` that the whole root is paused or stopped,
+  /// if it is: then the flow does not go on.
   static void tell_of_root(Draft& next);
-  /// Takes the ones that got no answer out of the transaction: they come again.
+  /// Takes unanswered requests out of the transaction. The next step finds them again.
   static void keep_answered(Draft& next);
   void committed(const Draft& next);
 
@@ -60,7 +68,7 @@ class RequestQueue {
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;
-  std::map<std::string, Reply> untold_;  ///< of `answered_before`
+  std::map<std::string, Reply> untold_;  ///< answers that may still have to be published
   std::set<std::string> left_;           ///< ids left to the dialects in this step
   bool behind_ = false;
   bool look_ = true;

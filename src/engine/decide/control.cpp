@@ -44,8 +44,8 @@ Answer resume(FlowRecord& record, Draft& draft) {
   return {true, "resumed"};
 }
 
-/// The ended attempts that a retry is about. Who retries a subject of which a run has left
-/// something has looked after that; what ended well beside it is not made again.
+/// The ended runs that `retry` forgives. A retry also says that a person has looked after the
+/// processes that a run of the subject left. Runs of that subject that succeeded are not repeated.
 std::vector<Run> to_forgive(const Request& request, const FlowRecord& record) {
   std::set<Subject> left;
   for (const Run& run : record.runs)
@@ -66,10 +66,10 @@ std::vector<Run> to_forgive(const Request& request, const FlowRecord& record) {
 }
 
 Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
-  std::size_t done = 0;  // ended well and left something
+  std::size_t done = 0;  // succeeded and left processes
   std::size_t forgiven = 0;
-  std::size_t counted = 0;  // neither a stopped nor a voided attempt ever did
-  bool voided = false;      // such a one waits before it is made again
+  std::size_t counted = 0;  // stopped and voided attempts never counted
+  bool voided = false;      // a voided attempt waits before the next try
   for (Run run : to_forgive(request, record)) {
     forgive(run);
     draft.put(record, run);
@@ -101,7 +101,7 @@ Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
 Answer forget(const FlowRecord& record, const Catalog& catalog, Draft& draft) {
   if (record.live())
     return {false, "agents of it are running; `baton stop " + text(record.id) + "` first"};
-  // A file of a rule or dialect that is configured no more starts nothing.
+  // A file of a rule or dialect that is no longer configured starts nothing, so it may stay.
   const auto its_own = [&](const std::string& path) {
     const auto match = catalog.match(path);
     return match && match->flow == record.id;
@@ -109,7 +109,7 @@ Answer forget(const FlowRecord& record, const Catalog& catalog, Draft& draft) {
   const auto there =
       std::find_if(record.accepted.begin(), record.accepted.end(),
                    [&](const auto& row) { return row.second.present && its_own(row.first); });
-  // A rejected version is only remembered while its file is there.
+  // baton remembers a rejected version only while the file is there.
   const auto bad = std::find_if(record.rejected.begin(), record.rejected.end(),
                                 [&](const auto& row) { return its_own(row.first); });
   const std::string path = there != record.accepted.end() ? there->first
@@ -222,7 +222,7 @@ bool is_gone(const FlowRecord& record) {
 
 void lift(FlowRecord& record, Draft& draft) {
   record.control.started = true;
-  // What went round in circles may go round once more.
+  // A flow that was held at `max_entries` may go round once more.
   for (auto& [subject, state] : record.stages) {
     auto& entries = record.entries[subject];
     if (state.entries <= 1 && entries.size() <= 1)

@@ -1,5 +1,10 @@
 #pragma once
 
+// What the verbs that all dialects share do to one flow or to the whole root: pause, resume, stop,
+// retry, forget, drain, reload. Each request gets one answer and one line in the history.
+// All changes go into the draft. Which requests wait, and which of them a dialect handles itself,
+// is in request_queue.h.
+
 #include <string_view>
 
 #include "core/catalog.h"
@@ -8,34 +13,34 @@
 
 namespace baton {
 
-/// Whether a word that a dialect could not be asked about is obeyed all the same: it holds back
+/// Whether baton obeys the verb even if it cannot ask the dialect, because the verb only holds back
 /// starts and ends agents.
 bool needs_no_dialect(std::string_view verb);
 
-/// What a request came to. `drain` and `reload` are for the engine itself.
+/// The result of a request. `drain` and `reload` are left to the engine.
 struct Handled {
   Reply reply;
   bool drain = false;
   bool reload = false;
 };
 
-/// Deals with the verbs every dialect shares: pause, resume, stop, retry, forget, drain, reload.
-/// The flow's own dialect has been asked before. Changes go into the draft.
+/// Handles a request. The caller has asked the flow's dialect before.
 Handled handle(const Request& request, const FlowRecords& records, const Catalog& catalog,
                Draft& draft);
 
-/// Enters an answer and the line of the history that goes with it.
+/// Enters an answer, and its line in the history if it is the first answer.
 void enter_answer(const Request& request, const Reply& reply, Draft& draft);
 
-/// All files of it that were ever accepted are gone, and none is there that was rejected; as far as
-/// is known: to be looked at once more before it is forgotten.
+/// All accepted files of the flow are gone, no rejected file is there, and no agent runs. This is
+/// what baton knows so far: look at the files once more before you forget the flow.
 bool is_gone(const FlowRecord& record);
 
-/// Somebody has looked after what could not be ended: nothing of the subject (all: none named) is
-/// held for it any more. True: something was.
+/// A person has looked after processes that baton could not end. Lifts the holds for them, of one
+/// subject or (if `subject` is empty) of all. False: there were none.
 bool forgive_left(FlowRecord& record, const Subject& subject, Draft& draft);
 
-/// What `resume` does besides answering: the flow is held by nothing of the engine's own any more.
+/// What `resume` does besides the answer: lifts the pause or stop, and counts entries into stages
+/// from one again.
 void lift(FlowRecord& record, Draft& draft);
 
 }  // namespace baton

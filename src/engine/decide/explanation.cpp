@@ -97,7 +97,7 @@ Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow
   explanation.status = status_of(record, plan, root);
   explanation.documents = std::move(documents);
   for (DocumentReport& document : explanation.documents) {
-    // By itself it is good; what it is merged with, or what was before it, does not go with it.
+    // The file is valid by itself. baton rejected it because of the version before it or a merge.
     if (const auto rejected = record.rejected.find(document.path);
         rejected != record.rejected.end() && document.standing == Standing::accepted) {
       document.standing = Standing::rejected;

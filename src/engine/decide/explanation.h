@@ -1,5 +1,9 @@
 #pragma once
 
+// Why a flow is where it is, as data: its documents, stages, desired runs, holds and next starts.
+// `baton explain` prints it as text or JSON.
+// It decides nothing and reads no files: the caller checks the files and passes in the results.
+
 #include <string>
 #include <vector>
 
@@ -11,7 +15,7 @@
 
 namespace baton {
 
-/// What a document is worth to its flow.
+/// How a document counts for its flow.
 ///
 /// | word     | means                                                                        |
 /// |----------|------------------------------------------------------------------------------|
@@ -36,16 +40,17 @@ struct Explanation {
   std::map<Subject, StageState> stages;
   std::vector<Desired> desired;
   std::vector<Hold> holds;
-  std::vector<Start> starts;  ///< what would be started now
+  std::vector<Start> starts;  ///< what baton would start now
   std::vector<Run> runs;
 };
 
-/// `documents` as somebody who can read files has found them; conflicts from the book are added.
+/// `documents`: the files as the caller has found them. Adds what the flow record says about them:
+/// rejections and conflicts.
 Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow& root,
                     std::vector<DocumentReport> documents);
 
 Json explanation_json(const Explanation& explanation);
-/// The same for people; names made printable.
+/// The same as text for people, with names made printable.
 std::string explanation_text(const Explanation& explanation);
 
 }  // namespace baton

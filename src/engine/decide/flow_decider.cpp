@@ -16,14 +16,15 @@ namespace {
 constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
 constexpr std::size_t kMaxReads = 64;
-constexpr std::size_t kLogEnd = 4U << 20U;  ///< of a log, so much is read
+constexpr std::size_t kLogEnd = 4U << 20U;  ///< how much of a log is read, from its end
 
 bool essential(const Catalog::Entry& entry, const FlowRecord& record, const AcceptedRow& row) {
   const KindNow now = kind_now(entry, record, row);
   return now.in_force && (now.kind == nullptr || now.kind->essential);
 }
 
-/// The first error across documents that the dialect leaves to the engine.
+/// The first error across documents that holds the flow, that is, one the dialect does not
+/// tolerate.
 std::string first_error(const std::map<std::string, Findings>& conflicts,
                         std::span<const std::string_view> tolerated) {
   const auto matters = [&](const Finding& finding) {
@@ -50,7 +51,7 @@ void enter_spent(FlowRecord& record, Draft& draft) {
   }
 }
 
-/// A file that is to be created stands there already and could not be accepted.
+/// What to do if a file to create is there already and was rejected; "" if there is none.
 std::string in_the_way(const FlowRecord& record, const std::vector<Update>& updates) {
   for (const Update& update : updates)
     if (const auto* const fresh = std::get_if<Create>(&update);
@@ -60,7 +61,8 @@ std::string in_the_way(const FlowRecord& record, const std::vector<Update>& upda
   return {};
 }
 
-/// Who asked for what stands in the history: what was done upon it does not say so by itself.
+/// Answers and adds to the history who asked for what. The events of the work itself do not say
+/// that.
 void answer(std::span<const Request> requests, const Reply& reply, Draft& draft) {
   const auto request = std::find_if(requests.begin(), requests.end(),
                                     [&](const Request& each) { return each.id == reply.request; });
@@ -70,7 +72,8 @@ void answer(std::span<const Request> requests, const Reply& reply, Draft& draft)
     enter_answer(*request, reply, draft);
 }
 
-/// What the operator wants of a flow. The whole root being stopped ends no flow: it is paused.
+/// What the operator ordered for a flow. For the dialect a stop of the whole root is only a pause,
+/// because it must not end the flow.
 Control ordered(const FlowRecord& record, const FlowRecord* root) {
   if (record.control.control != Control::run || root == nullptr)
     return record.control.control;
@@ -86,7 +89,8 @@ void show_rejected(const FlowRecord& record, View& view) {
   }
 }
 
-/// Nobody can say what the flow asks for: its agents are looked after, nothing is started.
+/// baton cannot read a document, so it does not know what the flow needs. It looks after the agents
+/// of the flow and starts nothing.
 void stand_still(FlowRecord& record, const Error& unreadable) {
   record.decision = Decision{};
   record.decision.control = Control::idle;
@@ -99,7 +103,7 @@ void stand_still(FlowRecord& record, const Error& unreadable) {
   record.held.reset();
 }
 
-/// A notice is level like everything else: it is said when it becomes true, not each time it is.
+/// Adds an event for a notice when it becomes true, not at every decision at which it is true.
 void say_once(const FlowRecord& record, std::vector<Notice>& said, Draft& draft) {
   const auto has = [](const std::vector<Notice>& notices, const Notice& notice) {
     return std::find(notices.begin(), notices.end(), notice) != notices.end();
@@ -113,7 +117,8 @@ void say_once(const FlowRecord& record, std::vector<Notice>& said, Draft& draft)
   }
 }
 
-/// Of a decision whose writes were not made, nothing new was said.
+/// The writes of a decision were not made, so its notices do not count. Keeps the notices that were
+/// sent before.
 void keep_told(FlowRecord& record, const std::vector<Notice>& said) {
   std::vector<Notice>& notified = record.notified.notices;
   std::copy_if(said.begin(), said.end(), std::back_inserter(notified), [&](const Notice& notice) {
@@ -121,14 +126,14 @@ void keep_told(FlowRecord& record, const std::vector<Notice>& said) {
   });
 }
 
-/// What goes with writes that were not made is not true.
+/// The writes of a decision were not made. So a reply that accepts a request becomes a refusal.
 void take_back(std::span<const Request> requests, FlowRecord& record, const std::string& trouble,
                Draft& draft) {
   for (const Reply& reply : record.decision.replies)
     answer(requests,
            reply.accepted ? Reply{reply.request, false, "it cannot be written: " + trouble} : reply,
            draft);
-  // Without that word the next look may find nothing wrong.
+  // Decide again at once: without these requests the next decision may have nothing to refuse.
   if (!record.decision.replies.empty())
     record.decision.wake = draft.now;
 }
@@ -137,8 +142,8 @@ bool remembers_subjects(const Catalog::Entry& entry, const FlowId& flow) {
   return entry.dialect->remembers != nullptr && entry.dialect->remembers(flow, entry.options);
 }
 
-/// What is missing in its file may be so by mistake, and has entered nothing when it is there
-/// again.
+/// Whether a subject that was missing is back in the stage that it had. It may have been missing by
+/// mistake, so it does not enter the stage again.
 bool is_back(const StageState& state, const Word& stage, Time now) {
   return state.stage.empty() && stage == state.previous && now - state.since < kRemembered;
 }
@@ -152,8 +157,8 @@ void arrive(StageState& state, bool back) {
   state.earlier.clear();
 }
 
-/// The end of a flow that was seen before it is news; that of one which was found at its end is
-/// not.
+/// Reports `finished` only for flows that baton saw before their end. A flow that was finished at
+/// first sight is not news.
 void tell_end(FlowRecord& record, Draft& draft) {
   const Decision& decision = record.decision;
   const bool ended = decision.failed || decision.declared == kCompleted;
@@ -162,7 +167,7 @@ void tell_end(FlowRecord& record, Draft& draft) {
                 !decision.failed            ? std::string(kCompleted)
                 : decision.standing.empty() ? "failed"
                                             : "failed: " + decision.standing);
-  // A file that never was in force is no flow that has begun.
+  // A flow that never had a file in force has not begun.
   record.notified.open = !ended && !record.accepted.empty();
 }
 
@@ -185,7 +190,8 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   FlowRecord& record = draft.touch(flow);
   const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
   if (entry == nullptr || is_left(record)) {
-    // Its agents are looked after, nothing is started.
+    // Nothing is known of this flow by the configuration in force. baton looks after its agents and
+    // starts nothing.
     if (entry != nullptr)
       (void)advance(record, *entry, {}, draft);
     record.decision = Decision{};
@@ -225,7 +231,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
       draft.event("held", record.id, trouble);
   }
   record.notified.own_write = trouble;
-  // Of writes that were not made the end may be one.
+  // The end of the flow may be one of the writes that were not made.
   if (!away_ && trouble.empty())
     tell_end(record, draft);
   forget_old_runs(record, draft.now);
@@ -257,7 +263,7 @@ Result<Reply> FlowDecider::begin(const Request& request, Draft& draft,
   const std::string fault = updates ? in_the_way(seen, *updates) : describe(updates.error());
   if (!fault.empty())
     return Reply{request.id, false, fault};
-  // What is refused must not leave behind what was not.
+  // Try first: a refused update must not leave the other updates behind.
   if (const auto tried = update_builder_.tried(seen, docs, *updates, draft); tried.refused)
     return Reply{request.id, false, UpdateBuilder::describe_refusal(*tried.refused)};
   FlowRecord& record = draft.touch(flow);
@@ -278,7 +284,7 @@ bool FlowDecider::read_more(const View& view, const Dialect& dialect, FlowState&
   if (dialect.reads == nullptr)
     return true;
   std::set<std::string> tried;
-  // What is read may name more to be read.
+  // A file that was read may name more files to read.
   for (bool more = true; more;) {
     more = false;
     for (const std::string& path : dialect.reads(view)) {
@@ -310,8 +316,8 @@ Result<bool> FlowDecider::read_one(const std::string& path, FlowState& docs) {
   return document.has_value();
 }
 
-/// Asks the dialect, applies what it writes, and asks again until it writes nothing more. What went
-/// wrong with its writes; empty when all is well.
+/// Asks the dialect, applies what it writes, and asks again until it writes nothing more. Returns
+/// what went wrong with its writes; empty if nothing did.
 std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRecord& record,
                                 FlowState& docs, Draft& draft) {
   const Dialect& dialect = *entry.dialect;
@@ -324,14 +330,15 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
       advance(record, entry, dialect.stages(view), draft);
     if (moved && record.control.reason != kMoved)
       view.control = ordered(record, draft.find(FlowId{}));
-    // What was decided before holds on.
+    // The former decision stays.
     if (!read_more(view, dialect, docs))
       return {};
     record.decision = dialect.decide(view);
     for (Hold& hold : record.decision.holds)
       if (hold.reason == "only_looked" && record.control.reason == kMoved)
         hold = Hold{hold.role, hold.subject, std::string(kMoved), record.control.why};
-    // The book has it from now on; kept twice it would double what a thousand flows take.
+    // Move the memo out of the decision. Kept there and in the record, it would double the memory
+    // of a thousand flows.
     const Json memo = std::exchange(record.decision.memo, Json());
     enter_spent(record, draft);
     const bool writes = !record.decision.updates.empty();
@@ -364,9 +371,8 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
   return {};
 }
 
-/// What one decision writes is made as a whole or, where a document would not be valid by it, not
-/// at all. Where one update took away what another one assumes, the next round sees what is left
-/// to do.
+/// Makes the updates of one decision. If one of them would make a document invalid, none is made.
+/// If one only assumes what another one has just changed, the next round deals with it.
 std::string FlowDecider::update(FlowRecord& record, FlowState& docs, Draft& draft) {
   const std::vector<Update>& updates = record.decision.updates;
   if (updates.size() > 1)
@@ -411,7 +417,7 @@ void FlowDecider::hold(FlowRecord& record, const Catalog::Entry& entry, Time now
 bool FlowDecider::advance(FlowRecord& record, const Catalog::Entry& entry, const Stages& stages,
                           Draft& draft) {
   bool changed = false;
-  // What is entered at once arrives at once: none of it has waited longer.
+  // Subjects that move in one step get the same arrival, because none of them has waited longer.
   const Arrival arrival = draft.arrival + 1;
   const bool remembers = remembers_subjects(entry, record.id);
   const auto enter = [&](const Subject& subject, const Word& stage) {

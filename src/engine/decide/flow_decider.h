@@ -1,5 +1,11 @@
 #pragma once
 
+// Steps 5 to 7 of the one path (src/README.md), for one flow: rules across documents, generations,
+// and the dialect's decision. The updates of a decision are applied in memory, and the dialect is
+// asked again, at most eight times.
+// Nothing is written or started here. Writes go into the draft, and limits across flows are in
+// core/reconcile.h.
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,8 +20,7 @@
 
 namespace baton {
 
-/// Steps 5 to 7 of the one path for one flow: rules across documents, generations, the dialect's
-/// decision, its updates applied in memory and everything asked again, at most eight times.
+/// Decides one flow at a time. It is a part of the configuration in force (configured_parts.h).
 class FlowDecider {
  public:
   FlowDecider(Disk& disk, DocumentStore& documents, Schemas& schemas, const Catalog& catalog,
@@ -27,18 +32,19 @@ class FlowDecider {
         setup_(setup),
         update_builder_(schemas, catalog, setup) {}
 
-  /// Leaves decision, holds and stages in the flow's book and the writes in the draft. Errc::io
-  /// when the journal's copies cannot be read. `only_look`: nothing is written yet because of what
-  /// stands in the files (View::control is idle).
+  /// Sets decision, hold and stages in the flow record, and plans the writes in the draft.
+  /// Errc::io: the journal cannot be read.
+  /// `only_look`: the dialect sees Control::idle, so it writes nothing yet because of old files.
   Result<void> decide(const FlowId& flow, Draft& draft, const std::vector<Request>& requests,
                       bool only_look = false);
 
-  /// The root was away when something was to be read for a decision: what was decided before holds
-  /// on, and all is to be decided when it is back. Said once.
+  /// The error if the root was unavailable when a decision had to read a file. The former decision
+  /// stays, and everything has to be decided again when the root is back. The call clears the
+  /// error.
   std::optional<Error> away() { return std::exchange(away_, {}); }
 
-  /// Answers a request `start` or `create` of a flow whose dialect has `create`. When it is
-  /// refused, the flow is as it was. Errc::io when the journal's copies cannot be read.
+  /// Answers a request `start` or `create` for a flow whose dialect has `create`. A refused request
+  /// leaves the flow as it was. Errc::io: the journal cannot be read.
   Result<Reply> begin(const Request& request, Draft& draft, const std::vector<Request>& requests);
 
  private:
@@ -48,9 +54,10 @@ class FlowDecider {
   std::string update(FlowRecord& record, FlowState& docs, Draft& draft);
   std::string settle(View& view, const Catalog::Entry& entry, FlowRecord& record, FlowState& docs,
                      Draft& draft);
-  /// False: the root is away, and nothing can be decided.
+  /// Reads the further files that the dialect names. False: the root is unavailable, so nothing can
+  /// be decided.
   bool read_more(const View& view, const Dialect& dialect, FlowState& docs);
-  /// Errc::away; of a file that cannot be used false.
+  /// Errc::away: the root is unavailable. False: the file cannot be used.
   Result<bool> read_one(const std::string& path, FlowState& docs);
   static void hold(FlowRecord& record, const Catalog::Entry& entry, Time now);
 

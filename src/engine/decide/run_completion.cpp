@@ -16,7 +16,7 @@ bool past_timeout(const Run& run, Time now) {
   return run.limits.timeout != Millis(0) && now - run.started > run.limits.timeout;
 }
 
-/// When an agent should have ended long ago, and its shim have said so.
+/// When the agent should have ended and its shim should have recorded the end.
 Time overdue(const Run& run, Time asked) {
   const Millis room = Time::max() - asked - kLongestPause;
   return run.limits.kill_grace > room ? Time::max() : asked + run.limits.kill_grace + kLongestPause;
@@ -106,8 +106,8 @@ void RunCompletion::committed() {
 }
 
 Run ended_run(Run run, RunEnd end, Time now) {
-  // Beyond its timeout it counts as an attempt, whoever has ended it.
-  // Nobody may have been there to hear of it.
+  // Without a time the end was not seen, so it counts as now.
+  // A stopped run that was past its timeout counts as timed out, and so as an attempt.
   run.ended = end.ended == Time{} ? now : std::clamp(end.ended, std::min(run.started, now), now);
   const bool late = end.outcome == Outcome::stopped && past_timeout(run, run.ended);
   run.state = RunState::ended;
@@ -118,7 +118,7 @@ Run ended_run(Run run, RunEnd end, Time now) {
   run.output = std::move(end.output);
   run.errors = std::move(end.errors);
   run.duration = end.duration;
-  // Where the dialect has read a report of the agent's already, that counts.
+  // A report that the dialect has read already takes precedence over the output.
   if (!run.cost_usd && !run.tokens) {
     const ReportedUsage reported = reported_usage(run.output);
     run.cost_usd = reported.cost_usd;
@@ -137,7 +137,8 @@ void RunCompletion::enter(Draft& next, const FlowRecords& records, const FlowInd
   Run run = *record.run(ended.run);
   if (!run.live())
     return;
-  // Only what the journal holds as a stop is one, or would hold if it had room.
+  // An interrupted run counts as stopped only if the journal has its stop, or would have it if the
+  // disk had room.
   if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
       ended.outcome == Outcome::interrupted)
     ended.outcome = Outcome::stopped;

@@ -1,5 +1,11 @@
 #pragma once
 
+// How runs end: asks agents to end, and enters the ends that come in. A request to end can fail,
+// for example if it is in doubt which process the agent is. The same goes for an agent that has
+// not ended a minute after its grace period.
+// baton reports such a failure once per run and error. It asks again after 5 s, then after twice as
+// long each time up to a minute, until the run has ended.
+
 #include <map>
 #include <optional>
 #include <set>
@@ -13,47 +19,47 @@
 
 namespace baton {
 
-/// A run as the journal has it once it has ended so; `now` is when that is heard of.
+/// The run with its end, as the journal will have it. `now`: when baton learned of the end.
 Run ended_run(Run run, RunEnd end, Time now);
 
-/// How runs end: has those end that are to, and enters the ends that came. Asking an agent to end
-/// can fail (it is in doubt which process it is). That is said, once per run and error and daemon,
-/// and it is asked again, after 5 s and then after twice as long each time up to a minute, until
-/// the run has ended. The same is said and done when it was asked, and a minute beyond its grace
-/// nothing has come of it.
+/// The stops that have not led to an end yet. In memory only: after a restart `recover` of the
+/// engine asks again.
 class RunCompletion {
  public:
   explicit RunCompletion(Agents& agents) : agents_(agents) {}
 
-  /// Has a run end whose stop is committed.
+  /// Asks the agent of a run to end. The stop of the run is committed.
   void ask(const Run& run, Time now);
   void ask(const FlowRecords& records, const FlowIndex& flow_index, const std::vector<Stop>& stops,
            Time now);
-  /// The same while the journal has no room for it: ending agents must go on. Forgotten by
-  /// `committed`; whoever wants the stop asks again.
+  /// The same if the commit of the stops failed because the disk is full: ending agents must not
+  /// wait for space. `committed` forgets these stops, because a plan that still wants them asks
+  /// again.
   void ask_unjournalled(const FlowRecords& records, const FlowIndex& flow_index,
                         const std::vector<Stop>& stops, Time now);
-  /// Asks again where nothing came of it and the time has come.
+  /// Asks again for the runs that have not ended and whose time has come.
   void ask_again(const FlowRecords& records, const FlowIndex& flow_index, Time now);
   std::optional<Time> wake() const;
 
-  /// Says in the draft what failed and is not yet said; `committed`: it is.
+  /// Adds events to the draft for failures that were not reported yet. `committed` marks them as
+  /// reported.
   void tell(Draft& draft, const FlowRecords& records) const;
+  /// Whether there are failures to report.
   bool untold() const;
   void committed();
 
-  /// It has ended, though that is not entered yet: nothing more is asked of it.
+  /// The run has ended, but its end cannot be entered yet: stops asking.
   void heard(const RunId& run) { asked_.erase(run); }
-  /// Enters the end of a live run; of any other nothing is to be said.
+  /// Enters the end of a live run. Ignores the end of any other run.
   void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index, RunEnd ended);
 
  private:
   struct Asked {
-    std::optional<Time> heard;  ///< since when it is known to be told
+    std::optional<Time> heard;  ///< when a request to end succeeded first
     Time again{};
     Millis pause{};
-    std::string error;     ///< "": it is waited for
-    std::string notified;  ///< the error that was said
+    std::string error;     ///< of the last request; "": baton waits for the end
+    std::string notified;  ///< the error that was reported
   };
   static bool untold(const Asked& asked);
 

@@ -30,7 +30,7 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
-/// Holds that end without anybody's doing.
+/// The reasons of holds that end by themselves.
 constexpr std::array kPassing = {
     std::string_view("backing_off"),   std::string_view("no_place"),
     std::string_view("claimed"),       std::string_view("cannot_start"),
@@ -46,7 +46,7 @@ bool passing(const Hold& hold) {
   return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
 }
 
-/// The first few, and how many more there are.
+/// The first five texts, and how many more there are.
 std::string some_of(const std::vector<std::string>& all, std::string_view between) {
   constexpr std::size_t kMost = 5;
   const std::size_t shown = std::min(all.size(), kMost);
@@ -56,7 +56,7 @@ std::string some_of(const std::vector<std::string>& all, std::string_view betwee
   return all.size() > shown ? text + " and " + std::to_string(all.size() - shown) + " more" : text;
 }
 
-/// Every hold once: what is said of several subjects in the same words stands behind all of them.
+/// The reasons of all holds, each once. A reason that several subjects share follows their names.
 std::string join_holds(const std::vector<const Hold*>& holds) {
   std::vector<std::pair<std::string, std::vector<std::string>>> whys;
   for (const Hold* const hold : holds) {
@@ -83,7 +83,7 @@ void explain(FlowStatus& status, Process process, Word waiting_for, std::string 
   status.why = std::move(why);
 }
 
-/// First what somebody has to do something about.
+/// The holds, first those for which a person has to act.
 std::vector<const Hold*> in_order(const std::vector<Hold>& holds) {
   std::vector<const Hold*> all;
   all.reserve(holds.size());
@@ -107,7 +107,7 @@ void explain_running(FlowStatus& status, const FlowRecord& record, const Plan& p
             : planned ? " is to be ended: " + run.stop_why
                       : " is being ended: " + run.stop_why);
   }
-  // What only waits for the operator's word is said with that.
+  // The note about the operator's pause covers these holds.
   std::vector<Hold> holds = record.holds;
   std::erase_if(holds, [](const Hold& hold) { return hold.reason == "paused"; });
   if (!holds.empty())
@@ -115,7 +115,7 @@ void explain_running(FlowStatus& status, const FlowRecord& record, const Plan& p
   explain(status, Process::running, "agent", why);
 }
 
-/// With what goes on, where no operator has asked for it.
+/// The reason of a control. Adds how to go on if baton itself paused the flow in a dispute.
 std::string why_of(const FlowStatus& status, const ControlRow& control) {
   if (control.reason != "disputed")
     return control.why;
@@ -123,7 +123,8 @@ std::string why_of(const FlowStatus& status, const ControlRow& control) {
          "` goes on";
 }
 
-/// That nothing follows the agents that run. Those of a stop say themselves that they are ended.
+/// Says that after the running agents nothing more starts. A stop needs no such note, because its
+/// agents are shown as being ended.
 bool note_pause(FlowStatus& status, const ControlRow& control, const std::string& whose) {
   if (control.control != Control::pause)
     return false;
@@ -132,12 +133,12 @@ bool note_pause(FlowStatus& status, const ControlRow& control, const std::string
   return true;
 }
 
-/// The operator's word, and what the flow's own files say about going on.
+/// Shows a pause or stop that is in force. False: there is none.
 bool explain_control(FlowStatus& status, const ControlRow& control, const std::string& whose) {
   if (control.control == Control::run || control.control == Control::idle)
     return false;
   const bool stopped = control.control == Control::stop;
-  // Not by an operator's wish, so one has to look.
+  // baton itself paused the flow for these reasons, so a person has to look.
   const bool held = control.reason == "existing" || control.reason == "disputed";
   const bool failed = at_cap(control.reason);
   const Process process = failed    ? Process::failed
@@ -163,15 +164,15 @@ void explain_holds(FlowStatus& status, const FlowRecord& record) {
             join_holds(holds));
 }
 
-/// Files that are there as they cannot be used, or are gone: told beside whatever else is, unless
-/// that names them. An agent that has left such a file has changed something, and badly: not its
-/// stage is what to look at. Nobody is kept waiting by it when all is done.
+/// Adds rejected files, and a missing one, to the reason of any other state unless it names them
+/// already. A rejected file makes an idle flow `held`, but not a completed one. If an agent ended
+/// without a change of the stage and left a rejected file, the file is what to look at.
 void explain_files(FlowStatus& status, const FlowRecord& record) {
   if (record.held && record.held->reason == "gone" && status.process != Process::gone)
     status.why += "; " + record.held->why;
   if (record.rejected.empty())
     return;
-  // A file may be named as the place where something is to be written, too.
+  // The reason may also name a file as the place of a write. That does not count.
   const auto says = [&](std::string_view word) {
     return status.why.find(word) != std::string::npos;
   };
@@ -206,7 +207,7 @@ void explain_quiet(FlowStatus& status, const FlowRecord& record) {
   }
 }
 
-/// Everything but the files: the first that fits.
+/// Everything but the files. The first state that fits wins.
 void explain_flow(FlowStatus& status, const FlowRecord& record, const Plan& plan,
                   const ControlRow& root) {
   explain_quiet(status, record);
@@ -245,7 +246,7 @@ std::string unseen_by_daemon(const std::string& path, const FlowRecord* known) {
   if (rejected == nullptr || !rejected->contains(path))
     return "the daemon has not yet looked at " + path +
            " as it stands; it does when its writer has closed it, or within a minute";
-  // It may be another user, who cannot read it.
+  // The daemon may run as another user, who cannot read the file.
   return "the daemon has rejected " + path + " when it looked last (" +
          first_message(rejected->at(path)) + "); if that is mended, it looks within a minute";
 }
@@ -283,7 +284,7 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
 
 namespace {
 
-/// What is wrong with folders of the root, by path.
+/// The status of the root itself: which of its folders are faulty, and why.
 FlowStatus status_of_root(const FlowRecord& record) {
   FlowStatus status;
   std::vector<std::string> whys;
@@ -332,7 +333,7 @@ Json status_json(const FlowStatus& status) {
 }
 
 std::string ending_text(const Run& run) {
-  // Of a start that was taken back people see nothing but that word.
+  // The word `voided` would not say much to people.
   if (run.outcome != Outcome::voided)
     return outcome_text(run);
   const std::string reason = reason_text(run);

@@ -1,5 +1,10 @@
 #pragma once
 
+// What `baton status`, `baton agents` and `baton events` show, as data. The words are those of
+// docs/status.md.
+// The status of a flow comes from its flow record, the last plan, and the operator's order for the
+// whole root. Nothing is decided here.
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -11,18 +16,16 @@
 
 namespace baton {
 
-// What the reading commands say, as data. The words are those of docs/status.md.
-
-/// What a flow's processes do. Not what its files declare.
+/// What the processes of a flow do, whatever its files declare.
 enum class Process {
   running,  ///< agents run
-  waiting,  ///< something is to be started, and will be without anybody's doing
-  held,     ///< something is to be started, and somebody has to do something first
+  waiting,  ///< something will start by itself
+  held,     ///< something could start, but a person has to act first
   paused,   ///< by an operator, or by the flow's own files
-  stopped,  ///< the same
-  idle,     ///< nothing is to be done
-  failed,   ///< it has ended badly, or attempts or budget are used up
-  gone,     ///< a file it needs is gone
+  stopped,  ///< by an operator, or by the flow's own files
+  idle,     ///< there is nothing to do
+  failed,   ///< the flow ended badly, or attempts or budget are used up
+  gone,     ///< a file that the flow needs is gone
 };
 std::string_view word(Process process);
 std::optional<Process> parse_process(std::string_view word);
@@ -30,28 +33,28 @@ std::optional<Process> parse_process(std::string_view word);
 /// One flow at one moment.
 struct FlowStatus {
   FlowId flow;
-  std::string declared;  ///< the flow's own word for where it stands
+  std::string declared;  ///< the status word in the flow's own files
   Process process = Process::idle;
-  Time since{};          ///< of the last entry into a stage, or of the operator's word
-  Time last_activity{};  ///< a document, a start, an end
+  Time since{};          ///< last entry into a stage, or last order of the operator
+  Time last_activity{};  ///< last change of a document, start or end of an agent
   Word
       waiting_for;  ///< `agent`, `start`, `change`, `resume`, `valid_file`, or the reason of a hold
   std::string why;
-  std::size_t agents = 0;      ///< alive
+  std::size_t agents = 0;      ///< how many run
   std::optional<double> cost;  ///< as reported by the runs that are remembered, in US dollars
-  Json details;                ///< what its dialect tells besides (its format page), or null
+  Json details;                ///< more from the dialect (see its format page), or null
   bool operator==(const FlowStatus&) const = default;
 };
 
-/// Of one flow, from its book, the last plan, and the operator's word for the whole root.
+/// The status of one flow. `root`: the operator's order for the whole root.
 FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRow& root);
-/// Of all flows, by name.
+/// The status of all flows, by name. If folders of the root are faulty, the root comes first.
 std::vector<FlowStatus> statuses(const FlowRecords& records, const Plan& plan);
 
-/// What was found first of a rejected version.
+/// The message of the first finding of a rejected version.
 std::string first_message(const RejectedRow& row);
-/// What the living daemon makes of a file that a rehearsal accepts; `known`: as the journal has the
-/// flow, or nullptr.
+/// Says that the running daemon has not accepted a file that a rehearsal accepts, and why. `known`:
+/// the flow record from the journal, or nullptr.
 std::string unseen_by_daemon(const std::string& path, const FlowRecord* known);
 
 /// How a run has ended, for people: `failed (exit_1)`, `did not run (write_refused)`.

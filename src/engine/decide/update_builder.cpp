@@ -50,7 +50,7 @@ Result<void> UpdateBuilder::put(FlowRecord& record, FlowState& docs, const std::
   if (!own && record.accepted.contains(path))
     return fail(Errc::config, "it is no file of this flow any more, by the configuration", path);
   if (!own || !match->kind->kept)
-    return {};  // a file nobody reads back: a log, an archive
+    return {};  // baton never reads such a file back: a log, an archive
   DocumentCheck checked = check_document(*match, path, std::move(text), schemas_, setup_.load);
   if (!checked.accepted())
     return fail(Errc::schema,
@@ -71,7 +71,6 @@ Result<void> UpdateBuilder::put(FlowRecord& record, FlowState& docs, const std::
 
 namespace {
 
-/// A write to be planned for a flow's file.
 Intent intent_of(Intent::Kind kind, const FlowRecord& record, const std::string& path,
                  std::string bytes, const std::string& why) {
   Intent intent;
@@ -185,7 +184,7 @@ Result<void> UpdateBuilder::move(FlowRecord& record, FlowState& docs, const Move
   intent.flow = record.id;
   intent.why = update.why;
   draft.plan_write(std::move(intent));
-  // The version that stands there may be one that was rejected, beside an accepted one or not.
+  // The dialect may move a rejected version out of the way, with or without an accepted one.
   const auto bad = record.rejected.find(update.from);
   const bool as_rejected = bad != record.rejected.end() && bad->second.digest == update.assumes;
   if (bad != record.rejected.end()) {

@@ -1,5 +1,11 @@
 #pragma once
 
+// Applies what a dialect wants to write: in memory at once, so that its next decision sees it, and
+// in the draft as planned writes. The journal gets the writes first, then the disk
+// (perform/pending_writes.h).
+// An update is checked like any new version of the file. An update that assumes another version is
+// refused, and the dialect decides again.
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -13,23 +19,23 @@
 
 namespace baton {
 
-/// What a dialect writes: in memory at once, as its next decision sees it, and in the draft as
-/// intents, for the journal and then the disk.
+/// Applies updates to one flow record and its documents.
 class UpdateBuilder {
  public:
   UpdateBuilder(Schemas& schemas, const Catalog& catalog, const Setup& setup)
       : schemas_(schemas), catalog_(catalog), setup_(setup) {}
 
-  /// What came of the updates of one decision.
+  /// The result of the updates of one decision.
   struct Applied {
     std::size_t made = 0;
     std::optional<Error> refused;  ///< the first that was not made
   };
-  /// All of them, as far as each can be. Errc::changed: one assumes something else than what is
-  /// accepted; Errc::schema: it would make the document invalid.
+  /// Makes every update that can be made. Errc::changed: an update assumes another version than the
+  /// accepted one. Errc::schema: it would make the document invalid. Errc::config: the file no
+  /// longer belongs to the flow.
   Applied apply(FlowRecord& record, FlowState& docs, const std::vector<Update>& updates,
                 Draft& draft);
-  /// What `apply` would come to; nothing is changed.
+  /// The result that `apply` would have; changes nothing.
   Applied tried(const FlowRecord& record, const FlowState& docs, const std::vector<Update>& updates,
                 const Draft& draft);
   static std::string describe_refusal(const Error& refused);

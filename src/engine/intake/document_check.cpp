@@ -22,7 +22,8 @@ void in_order(Findings& findings) {
   });
 }
 
-/// Who grants more memory than usual grants the time to look through it, too.
+/// Raises the step limits of the schema check with the memory limit, because larger documents need
+/// more steps.
 SchemaLimits steps_by(const LoadLimits& limits) {
   const std::size_t times =
       std::max<std::size_t>(1, limits.max_memory_bytes / LoadLimits{}.max_memory_bytes);
@@ -36,7 +37,7 @@ void add(Findings& to, Findings&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-/// As far as it goes, and shorter.
+/// Whether the list `now` is shorter than the list `before` and begins like it.
 bool is_beginning(const Value& now, const Value& before) {
   if (!before.IsArray() || now.Size() >= before.Size())
     return false;
@@ -87,7 +88,7 @@ Result<std::shared_ptr<const Schema>> Schemas::get(const std::string& name) {
 }
 
 Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name) {
-  // Beside the schema itself, so that its name is the whole reference.
+  // This URI lies beside the schema, so the file name of the schema is enough as reference.
   const std::string uri = name + ".lines";
   if (const auto found = compiled_.find(uri); found != compiled_.end())
     return found->second;
@@ -96,7 +97,7 @@ Result<std::shared_ptr<const Schema>> Schemas::for_lines(const std::string& name
     return pass_on(text);
   const auto slash = name.rfind('/');
   const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
-  // The reference is a URI, the name may be that of any file.
+  // A file name may have characters that a URI must not have.
   const std::string reference = percent_encoded(last);
   const std::string whole = resolve_uri(uri, reference);
   const auto fetch = [&](std::string_view wanted) -> Result<std::string> {

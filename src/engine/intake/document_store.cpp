@@ -12,8 +12,9 @@ constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kLightBytes = 128U << 10U;
 constexpr std::size_t kHeavyBytes = 1U << 20U;
 
-/// A rule may have files of several formats, and be another one by now or none at all: so what says
-/// how a copy is read is its path, by the patterns and then by the name, before its kind.
+/// How to parse the journal's copy of a file. The path decides before the kind, by the patterns and
+/// then by its extension. The kind alone is not enough: a rule may have files of several formats,
+/// and it may have changed or gone since.
 Format format_of(const Catalog::Entry& entry, const AcceptedRow& row) {
   const std::string& path = row.path;
   for (const FileKind& kind : entry.kinds)
@@ -34,7 +35,8 @@ std::optional<Catalog::Match> match_of(const Catalog::Entry& entry, const FlowId
   return match && match->flow == flow ? match : std::nullopt;
 }
 
-/// Nothing of a flow whose rule is no longer configured is looked for; it stays as it is.
+/// Whether some rule in force still makes flows of this name. If none does, the documents of the
+/// flow stay as they are.
 bool is_looked_for(const Catalog::Entry& entry, const FlowId& flow) {
   return std::any_of(entry.kinds.begin(), entry.kinds.end(), [&](const FileKind& kind) {
     return match_pattern(kind.flow, flow.name, kind.loose).has_value();
@@ -52,8 +54,9 @@ KindNow kind_now(const Catalog::Entry& entry, const FlowRecord& record, const Ac
   KindNow as_it_was{true, known ? &*kind : nullptr, row.part};
   if (!is_looked_for(entry, record.id))
     return as_it_was;
-  // The patterns may be a slip that is mended in a moment: what has no other document in its place
-  // stays. Of several patterns for one kind the place of the other may be another one.
+  // New patterns may be a slip that is corrected soon. So a document stays in force until another
+  // document takes its place. If its kind has several patterns, the other document may belong to
+  // another pattern, so a document that is present stays, too.
   const bool one_pattern =
       std::count_if(entry.kinds.begin(), entry.kinds.end(),
                     [&](const FileKind& each) { return each.kind == row.kind; }) == 1;
@@ -94,7 +97,7 @@ Result<std::shared_ptr<const Document>> DocumentStore::document(const FlowRecord
   auto bytes = journal_.bytes(row.path);
   if (!bytes && bytes.error().code != Errc::not_found)
     return pass_on(bytes);
-  // Another version than the book's would be taken for what stood there.
+  // The journal may have another version than the record. It must not pass as the accepted one.
   if (!bytes || digest_of(*bytes) != row.digest)
     return fail(Errc::parse, "what was accepted of it last is not in the journal", row.path);
   auto document = load_document(std::move(*bytes), format_of(entry, row), limits_);

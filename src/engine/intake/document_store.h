@@ -1,5 +1,10 @@
 #pragma once
 
+// Loads the accepted documents of flows from the journal and keeps the parsed ones that were used
+// last. A parsed document takes about twenty times the memory of its text, so it cannot keep all.
+// It never reads the files of the root: what is in force is in the journal. It also says what kind
+// a document has by the configuration in force.
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,39 +19,41 @@
 
 namespace baton {
 
-/// What an accepted document of a flow is by the patterns as they are now, whatever it was when it
+/// What an accepted document is by the configuration in force. It may have had another kind when it
 /// was accepted.
 struct KindNow {
-  /// False: the configuration looks for it no more, and it counts for nothing. Its row is kept.
+  /// False: the flow has no such document by the configuration any more, so its dialect does not
+  /// see it. The journal keeps the row.
   bool in_force = true;
-  const FileKind* kind = nullptr;  ///< of the entry; nullptr: one that there is no more
+  const FileKind* kind = nullptr;  ///< in the entry; nullptr: the kind no longer exists
   std::string part;
 };
 KindNow kind_now(const Catalog::Entry& entry, const FlowRecord& record, const AcceptedRow& row);
 
-/// The parsed documents of flows, loaded from the journal's accepted bytes when a flow is looked
-/// at. A parsed document costs about twenty times its text, so only what was used last is kept.
+/// The parsed documents of all flows of a root, loaded when they are needed.
 class DocumentStore {
  public:
-  /// `keep_all`: nothing is ever dropped, for the journal is not written (a rehearsal).
+  /// `keep_all`: never drops a document. A rehearsal needs that, because it writes no journal from
+  /// which a document could be loaded again.
   DocumentStore(Journal& journal, LoadLimits limits, bool keep_all);
 
   using Documents = std::map<std::string, std::shared_ptr<const Document>>;
-  /// The documents of a flow as its book lists them, those in `fresh` (by path, not yet journalled)
-  /// taken from there. A copy; documents are shared. Errc::io; Errc::parse with the path: that copy
-  /// of the journal cannot be read as the configuration is now, which concerns this flow only.
+  /// The documents of a flow as its record lists them. Those in `fresh` (by path) are not in the
+  /// journal yet and come from there. The result is a copy that shares the documents.
+  /// Errc::io: the journal cannot be read. Errc::parse with the path: the journal has no usable
+  /// copy of that file. This concerns only this flow.
   Result<FlowState> open(const FlowRecord& record, const Catalog::Entry& entry,
                          const Documents& fresh);
-  /// One of them, also where it is not in force. Errors as of `open`.
+  /// One document, even if it is not in force. Errors as for `open`.
   Result<std::shared_ptr<const Document>> document(const FlowRecord& record, const AcceptedRow& row,
                                                    const Catalog::Entry& entry,
                                                    const Documents& fresh);
-  /// Remembers the documents of a flow after a step.
+  /// Keeps the documents of a flow in memory after a decision.
   void keep(const FlowId& flow, FlowState docs);
   void drop(const FlowId& flow);
 
  private:
-  /// What was used last of the documents of flows, within a budget for their text.
+  /// The documents of the flows used last, within a budget of bytes of text.
   class Shelves {
    public:
     explicit Shelves(std::size_t budget) : budget_(budget) {}
@@ -67,14 +74,14 @@ class DocumentStore {
     std::size_t bytes_ = 0;
   };
 
-  /// Without the journal; nullptr when it is nowhere at hand.
+  /// The document without a look into the journal; nullptr if it is not in memory.
   std::shared_ptr<const Document> at_hand(const FlowId& flow, const AcceptedRow& row,
                                           const Documents& fresh) const;
 
   Journal& journal_;
   LoadLimits limits_;
   Shelves light_;
-  /// YAML, which takes a hundred times the time to read and is what changes least.
+  /// YAML has its own budget, because it takes a hundred times as long to parse and changes least.
   Shelves heavy_;
 };
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr Millis kSettleTime{2000};
 constexpr std::size_t kMaxRestores = 3;
-/// Each is remembered in the journal.
+/// The journal remembers each of them, so there is a limit.
 constexpr std::size_t kMostIgnored = 1000;
 
-/// Who has probably written it: the flow's only live run. No more than that, for people and other
-/// programs write too, and nothing in a file says who did.
+/// The probable writer: the flow's only live run, or "" if there is none or several. It is a guess,
+/// because people and other programs write, too, and a file does not say who wrote it.
 RunId only_writer(const FlowRecord& record) {
   RunId writer;
   for (const Run& run : record.runs) {
@@ -29,15 +29,16 @@ RunId only_writer(const FlowRecord& record) {
   return writer;
 }
 
-/// The last one at work on the flow leaves in this step. Its end and what follows from it are one
-/// transaction, so that no crash comes between.
+/// Whether the last live run of the flow ends in this step. Its end and what follows from it are
+/// one transaction, so no crash can come between them.
 bool last_leaves(const FlowRecord& record, const Draft& draft) {
   return !record.live() &&
          std::any_of(draft.commit.runs.begin(), draft.commit.runs.end(),
                      [&](const Run& run) { return run.key.flow == record.id && !run.live(); });
 }
 
-/// What can be told of a version that is refused for what was before it: its reason, at least.
+/// The findings for a version that the dialect refuses because of the version before it. If the
+/// dialect gives only a reason, the reason becomes a finding.
 Findings complaints(const Catalog::Match& match, const Admission& admission,
                     const Document& after) {
   Findings findings = admission.findings;
@@ -70,14 +71,14 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
 
 namespace {
 
-/// Of the versions accepted or rejected last, by their paths.
+/// Whether the last accepted or rejected version of the path has this digest.
 template <class Rows>
 bool has_version(const Rows& rows, const std::string& path, const Digest& digest) {
   const auto row = rows.find(path);
   return row != rows.end() && row->second.digest == digest;
 }
 
-/// Only rules of a dialect that mends refuse it.
+/// Whether only the dialect's own rules refuse the version, and the dialect mends such versions.
 bool mendable(const Catalog::Match& match, const DocumentCheck& checked) {
   const std::string own = std::string(match.entry->dialect->name) + "/";
   return match.entry->dialect->mends && checked.document != nullptr &&
@@ -98,7 +99,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     ignore(path, draft);
     return {};
   }
-  // By another configuration it had been nobody's.
+  // Under an earlier configuration baton may have ignored the file.
   if (passed_over(draft.find(FlowId{}), path))
     draft.touch(FlowId{}).notified.ignored.erase(path);
   if (!match->kind->kept)
@@ -122,7 +123,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   const bool known_bad = record != nullptr && has_version(record->rejected, path, bytes->digest);
-  // Judged again although it is known: the schema may be another one by now.
+  // Check even a version that was rejected before, because the schema may have changed.
   auto judged = check_after(*match, path, bytes->bytes, draft);
   if (!judged)
     return pass_on(judged);
@@ -132,8 +133,8 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     note_presence(match->flow, path, draft);
     return {};
   }
-  // A file that does not parse may be half written. One that parses and is wrong is wrong, and so
-  // is one that no going on can mend.
+  // A file that does not parse may be half written, so wait for it. Do not wait for a file that
+  // parses and is wrong, or that more bytes cannot mend.
   if (checked.document == nullptr && !checked.definite &&
       unsettled_.wait(path, match->flow, bytes->digest, draft.now, kSettleTime))
     return {};
@@ -178,7 +179,7 @@ void Intake::not_read(const Catalog::Match& match, const std::string& path, cons
   reject(match, path, digest_of(error.message), {unreadable(error)}, draft);
   if (error.code != Errc::busy)
     return;
-  // Told when it lasts, and tried on.
+  // The shortage lasts: it has been reported now, and baton keeps trying.
   starved_ = true;
   (void)unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime);
 }
@@ -231,7 +232,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
   draft.compared.insert(path);
-  // What was put off until then.
+  // A decision may have waited for this file.
   if (unsettled_.waits(path))
     draft.decide.insert(match.flow);
   unsettled_.settled(path);
@@ -246,7 +247,7 @@ void Intake::same(const Catalog::Match& match, const std::string& path, Draft& d
   draft.event("back", match.flow, path + " is there again, as it was");
 }
 
-/// What was accepted last stays in force, as it does when a good file is overwritten by a bad one.
+/// The last accepted version stays in force, just as when a bad version overwrites a good one.
 void Intake::note_presence(const FlowId& flow, const std::string& path, Draft& draft) {
   const FlowRecord* const known = draft.find(flow);
   const bool absent =
@@ -288,8 +289,9 @@ void Intake::reject(const Catalog::Match& match, const std::string& path, const 
 
 namespace {
 
-/// There is nothing to compare a new version with. One of that very file takes the place of what
-/// cannot be read; of another one nobody can say whether it may be.
+/// The verdict when baton cannot use the journal's copy of a document of the flow. A new version
+/// of that same file replaces the copy, so baton accepts it. baton refuses a version of any other
+/// file, because the dialect cannot compare it with the rest of the flow.
 Admission without_before(const Catalog::Match& match, const std::string& path,
                          const Error& unreadable) {
   Admission admission;
@@ -326,10 +328,10 @@ Result<Admission> Intake::ask(const Catalog::Match& match, const std::string& pa
                   record.memo, requests,  match.entry->options, environment_,
                   draft.now,   draft.wall};
   Admission admission = dialect.admit(view, change);
-  // Of what is merged it counts when that is valid.
+  // After a merge the memo counts only if the merged text is valid; see `admit`.
   if (admission.memo && admission.verdict != Admission::Verdict::merged)
     draft.memo(record, *admission.memo);
-  // Nothing to put back: then it is simply wrong.
+  // Without an accepted version there is nothing to restore. Then `admit` rejects the version.
   if (admission.verdict == Admission::Verdict::restore && change.before == nullptr)
     admission.text.clear();
   else if (admission.verdict == Admission::Verdict::restore)
@@ -426,12 +428,13 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   const std::size_t before = rate_breaker_.restores(path, draft.now);
   draft.restored.push_back(path);
   draft.decide.insert(match.flow);
-  // Nobody writes against each other for ever: from now on the flow is paused, in the journal, and
-  // nothing more is put back until a person resumes it. Two things end such a quarrel: a word of
-  // baton's own that gave way to this version, and that who wrote it has left.
+  // Two writers must not overwrite each other for ever. After a few restores baton pauses the flow,
+  // and restores nothing more until a person resumes it. Two things end such a dispute, so each
+  // allows one more restore: a write of baton's own gave way to this version, or its writer has
+  // ended.
   const bool disputed = record.control.reason == "disputed";
   const bool left = last_leaves(record, draft);
-  // A writer leaves once, so that needs no limit; words can be given without end.
+  // A writer ends only once, so that case needs no limit. Writes can give way again and again.
   const bool once_more = left || (draft.gave_way.contains(path) && before < 2 * kMaxRestores);
   if ((disputed || before >= kMaxRestores) && !once_more) {
     const std::string who = only_writer(record);
@@ -439,7 +442,7 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
                             " times within ten minutes and is written against the rules again" +
                             (who.empty() ? "" : ", while run " + who.substr(0, 8) + " is at work") +
                             ": " + admission.why;
-    // What an operator said stays; his `resume` is needed anyway.
+    // Keep an operator's pause or stop: it needs a `resume` anyway.
     if (record.control.control == Control::run || record.control.control == Control::idle) {
       draft.control(record, Control::pause, "disputed", why);
       draft.event("held", match.flow, why);
@@ -459,14 +462,14 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
 
 namespace {
 
-/// Which `why` none of it is used.
+/// Reports a late write that baton does not use, only keeps in the journal; `why` says the reason.
 void only_kept(const LateWrite& write, const FlowId& flow, const char* why, Draft& draft) {
   draft.event("late_write", flow,
               write.path + " was written through an old descriptor after baton had replaced it" +
                   why + "; what was written is kept in the journal");
 }
 
-/// Somebody has written it since it was looked at.
+/// Whether somebody wrote the file after baton looked at it.
 bool is_news(const FlowRecord* known, const std::string& path, const Digest& there) {
   if (known == nullptr)
     return false;
@@ -499,8 +502,7 @@ Result<bool> Intake::merge_late(const Catalog::Match& match, const LateWrite& wr
     only_kept(write, match.flow, why, draft);
     return true;
   };
-  // What stands there now may be news itself; it comes first, and the late write is compared with
-  // it.
+  // The file may have changed, too. Look at it first; then compare the late write with it.
   if (auto looked = look(write.path, draft, requests); !looked)
     return pass_on(looked);
   const auto there = ports_.disk.read(write.path, limits_.max_bytes);

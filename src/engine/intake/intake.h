@@ -1,5 +1,10 @@
 #pragma once
 
+// From a path that may have changed to an accepted document or a finding: steps 1 to 4 of the one
+// path in src/README.md. Intake reads, checks and admits one file at a time.
+// It remembers only what a look needs: which files may still be being written, which versions it
+// has read, and how often files change. What follows from a document is decided in engine/decide.
+
 #include <map>
 #include <optional>
 #include <set>
@@ -17,8 +22,7 @@
 
 namespace baton {
 
-/// From a path that may have changed to an accepted document, or to a finding: steps 1 to 5 of the
-/// one path. Keeps only what makes looking patient: which files are being written right now.
+/// Call `look` for each path, and `committed` after the commit of the step.
 class Intake {
  public:
   struct Ports {
@@ -31,48 +35,49 @@ class Intake {
   TreeScan& scan() { return scan_; }
   const TreeScan& scan() const { return scan_; }
 
-  /// Looks at one path. Errc::io when the journal cannot give what it holds: nothing may be relied
-  /// on.
+  /// Looks at one path. Errc::io: the journal cannot be read, so the state is unknown.
   Result<void> look(const std::string& path, Draft& draft, const std::vector<Request>& requests);
 
-  /// The root was away when a file was read: it is left as it was, and all of the root is to be
-  /// looked at when it is back. Said once.
+  /// The error if the root was unavailable when baton read a file. Such a file keeps its state, and
+  /// baton looks at the whole root when it is back. The call clears the error.
   std::optional<Error> away() { return std::exchange(away_, {}); }
 
-  /// Waits for nothing of this path any more: whoever says so looks at it when it is time.
+  /// Stops waiting for this path. The caller has another reason to look at it later.
   void leave(const std::string& path) { unsettled_.settled(path); }
 
-  /// Deals with a version that was written into a file baton had already exchanged: it is merged as
-  /// the dialect says; where there is no such rule it is kept in the journal, and said. False: not
-  /// yet, for the file is being written.
+  /// Handles a late write: another process wrote a version into a file that baton had already
+  /// replaced. The dialect merges it. If the dialect has no rule for that, the journal keeps the
+  /// version and an event says so. False: the file cannot be judged right now, so call again in the
+  /// next step.
   Result<bool> late(const LateWrite& write, Draft& draft, const std::vector<Request>& requests);
 
-  /// The step became true: what it changed counts. A step that is repeated, because the disk is
-  /// full, counts once.
+  /// The step is committed: its changes count for the rate breaker. So a step that is repeated on a
+  /// full disk counts once.
   void committed(const Draft& draft) {
     rate_breaker_.committed(draft, catalog_);
     compared_.insert(draft.compared.begin(), draft.compared.end());
   }
-  /// Another configuration makes no look at a file the first one of this daemon.
+  /// Takes over from the former intake which files the daemon has looked at. Otherwise the next
+  /// look at a file would count as its first one (Change::first_look).
   void follow(const Intake& former) { compared_ = former.compared_; }
 
-  /// Paths to be looked at again by now: files that did not parse yet, or could not be read.
+  /// Paths to look at again now: files that did not parse yet or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
   std::optional<Time> wake() const { return unsettled_.wake(); }
   bool unsettled() const { return !unsettled_.empty(); }
-  /// A file could not be read for some time: descriptors or memory have run out.
+  /// A file could not be read for some time, because descriptors or memory have run out.
   bool starved() const { return starved_; }
-  /// Whether a file of the flow is among those that are looked at again.
+  /// Whether baton waits for a file of this flow.
   bool unsettled(const FlowId& flow) const { return unsettled_.waits(flow); }
-  /// All those files, by their flows, for which nothing of the flow is started.
+  /// The files that baton waits for, by flow. No agent of these flows starts before.
   std::map<FlowId, std::vector<std::string>> being_written(Time now) {
     return unsettled_.paths(now);
   }
 
  private:
-  /// Says that once, as long as the file is there.
+  /// Reports once that baton ignores the file, as long as the file is there.
   void ignore(const std::string& path, Draft& draft);
-  /// The verdict on a version that follows on the one accepted last.
+  /// Checks a version, also against the last accepted one.
   Result<DocumentCheck> check_after(const Catalog::Match& match, const std::string& path,
                                     std::string text, const Draft& draft);
   void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
@@ -94,14 +99,15 @@ class Intake {
                           const std::vector<Request>& requests);
   Result<void> restore(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                        const Admission& admission, Draft& draft);
-  /// The rate breaker: too many versions of one file within its window hold the flow.
+  /// Applies the rate breaker: too many versions of one file within its window hold the flow.
   void count_change(const Catalog::Match& match, const std::string& path, FlowRecord& record,
                     Draft& draft);
-  /// A file that was gone is there again, though not as it can be used.
+  /// Notes that a file that was gone is there again, in a version that baton cannot use.
   static void note_presence(const FlowId& flow, const std::string& path, Draft& draft);
-  /// A file that is gone, or as it was accepted last: whether a version of it was rejected.
+  /// Drops the rejected version of a file that is gone or equals the accepted version again. False:
+  /// the file had none.
   static bool no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft);
-  /// The version the flow has accepted last. nullptr: there is none, or it cannot be read.
+  /// The last accepted version. nullptr: there is none, or it can no longer be parsed.
   Result<std::shared_ptr<const Document>> before(const Catalog::Match& match,
                                                  const std::string& path, const Draft& draft);
 
@@ -113,7 +119,7 @@ class Intake {
   UnsettledFiles unsettled_;
   bool starved_ = false;
   std::optional<Error> away_;
-  std::set<std::string> compared_;  ///< files that were compared with what is in force
+  std::set<std::string> compared_;  ///< files that this daemon compared with the version in force
   RateBreaker rate_breaker_;
 };
 

@@ -9,14 +9,14 @@
 namespace baton {
 namespace {
 
-/// The flow that has the path by now, if it is not the one whose record has it.
+/// The match of a path that now belongs to another flow than `flow`.
 std::optional<Catalog::Match> new_owner(const Catalog& catalog, const FlowId& flow,
                                         const std::string& path) {
   auto match = catalog.match(path);
   return match && match->flow != flow ? match : std::nullopt;
 }
 
-/// The new flow waits for a person, as the former one did where a person had held it.
+/// Holds the new flow until a person resumes it. A pause or stop of the former flow is kept.
 void hold(FlowRecord& record, const FlowRecord& former, const std::string& path, Draft& draft) {
   const ControlRow& said = former.control;
   if (record.control.reason == kLeft)
@@ -31,7 +31,8 @@ void hold(FlowRecord& record, const FlowRecord& former, const std::string& path,
                     text(record.id) + "` acts on it as it stands");
 }
 
-/// Its file is judged anew, for it may be right for its new flow.
+/// Gives a rejected version to the new flow. Without its digest baton checks the file again,
+/// because the file may be valid for the new flow.
 void reject(RejectedRow row, const FlowId& flow, Draft& draft) {
   row.flow = flow;
   row.digest = {};
@@ -39,8 +40,8 @@ void reject(RejectedRow row, const FlowId& flow, Draft& draft) {
   draft.commit.rejected.push_back(std::move(row));
 }
 
-/// A version that the new flow would not accept is not its state: it counts as rejected, and is
-/// kept among those that were overwritten.
+/// Gives an accepted version to the new flow. A version that is not valid there counts as rejected,
+/// and the journal keeps it among the replaced versions.
 Result<void> hand_over(const FlowRecord& former, const AcceptedRow& row,
                        const Catalog::Match& match, DocumentStore& documents, Schemas& schemas,
                        const LoadLimits& limits, Draft& draft) {
@@ -76,7 +77,7 @@ Result<void> hand_over(const FlowRecords& records, const Catalog& catalog, Docum
   for (const auto& entry : records) {
     const FlowId& flow = entry.first;
     const FlowRecord& record = entry.second;
-    // The root's own rows are of folders.
+    // The rows of the root's own record are of folders.
     if (flow == FlowId{})
       continue;
     const auto take = [&](const std::string& path) {

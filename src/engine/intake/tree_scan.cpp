@@ -8,7 +8,7 @@
 namespace baton {
 namespace {
 
-/// Adds what is known and is not among the files that are there.
+/// Adds the known files that are not there any more.
 void add_missing(const FlowRecords& records, const std::set<std::string>& present,
                  std::set<std::string>& paths) {
   for (const auto& [flow, record] : records) {
@@ -43,7 +43,7 @@ Result<void> TreeScan::list(const PatternFolder& folder, const FlowRecord* root,
     const auto match = catalog_.match(entry.path);
     if (!match && !entry.closed.empty() && catalog_.leads_on(entry.path))
       closed.emplace(entry.path, Error{Errc::not_regular, entry.closed, entry.path});
-    // One that takes a file's place is worth a word, any other is not.
+    // Look at a folder only if it stands where a file should be.
     if (match ? !match->kind->kept : entry.folder)
       continue;
     present.insert(entry.path);

@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds the paths that need a look. It lists the folders of all patterns and compares each file
+// with the version that baton read last. So it finds changes for which no event came.
+// It reads no file; see intake.h. Folders that cannot be listed are in unreadable_folders.h.
+
 #include <map>
 #include <set>
 #include <string>
@@ -12,43 +16,43 @@
 
 namespace baton {
 
-/// Whether it was said of a path that it is passed over. `root`: the root's own book, nullptr where
-/// nothing was said.
+/// Whether baton has reported that it ignores this path. `root`: the record of the root, or
+/// nullptr.
 bool passed_over(const FlowRecord* root, const std::string& path);
 
-/// Which paths are worth a look: what lies in the folders of a catalog, compared with what was read
-/// last.
+/// A scan of the folders of one catalog, with what baton read last.
 class TreeScan {
  public:
   TreeScan(Disk& disk, const Catalog& catalog);
 
-  /// All paths of all folders that belong to a dialect, and those that were accepted and are gone.
-  /// Only what differs from what was last read, unless `all`. A folder that cannot be listed keeps
-  /// no other from being scanned (`closed`). Errc::busy, away: nothing is known, look again later;
-  /// the folder that was asked, or the root, is closed until then.
+  /// The paths to look at: files that differ from what baton read last (with `all`, every file of a
+  /// dialect), and known files that are gone. A folder that cannot be listed does not keep others
+  /// from being scanned; see `closed`.
+  /// Errc::busy, away: nothing is known, scan again later. Until then that folder, or the root, is
+  /// closed.
   Result<std::set<std::string>> paths(const FlowRecords& records, bool all);
-  /// What was last listed in vain.
+  /// The folders that the last scan could not list.
   const UnreadableFolders& closed() const { return closed_; }
-  /// Whether word of a path means that a scan may find more or less folders that can be listed.
+  /// Whether a change of this path may have opened or closed a folder, so that a scan is needed.
   bool reopens(const std::string& path) const;
-  /// Paths of files of a flow that are there and were never accepted. Only of flows that have
-  /// folders of their own: one with a thousand flows in it is left to `paths`.
+  /// Files of a flow that are there and were never accepted. Only of kinds whose flow has a fixed
+  /// name: a folder with a thousand flows is left to `paths`.
   std::set<std::string> created(const FlowRecord& record) const;
 
-  /// A file was read in this version.
+  /// baton has read the file in this version.
   void read(const std::string& path, Stamp stamp) { stamps_[path] = stamp; }
-  /// It could not be read.
+  /// baton could not read the file.
   void forget(const std::string& path) { stamps_.erase(path); }
 
-  /// Why a file that lies where state files lie cannot be one; empty when nobody would think so.
+  /// Why a file that lies where state files lie is none of them; empty for all other files.
   std::string unfit_name(const std::string& path) const;
 
  private:
-  /// Adds the files of one folder that are there, and those of them to be looked at.
+  /// Lists one folder. Adds its files to `present`, and those to look at to `paths`.
   Result<void> list(const PatternFolder& folder, const FlowRecord* root, bool all,
                     std::set<std::string>& present, std::set<std::string>& paths,
                     UnreadableFolders::Folders& closed) const;
-  /// Differs from what was last read.
+  /// Whether the file differs from what baton read last.
   bool changed(const FileEntry& entry) const;
 
   Disk& disk_;

@@ -7,7 +7,7 @@
 namespace baton {
 namespace {
 
-/// No state file is called so.
+/// Stands for the root in findings. No state file has this name.
 constexpr std::string_view kRoot = ".";
 
 std::string name_of(const std::string& folder) {

@@ -1,5 +1,10 @@
 #pragma once
 
+// Remembers folders that exist but cannot be listed: links, other mounts, folders without
+// permission, and files in the place of a folder. baton reports each of them once, as a finding of
+// the root.
+// The accepted versions of files in such a folder stay in force, and baton scans all other folders.
+
 #include <map>
 #include <optional>
 #include <set>
@@ -14,36 +19,35 @@
 
 namespace baton {
 
-/// Folders of patterns that are there and cannot be listed: links, other mounts, what may not be
-/// read or is no folder. Each is a finding of the root, told and remembered as a rejected file is;
-/// what is accepted of their files stays in force, and all other folders are scanned.
+/// The folders that the last scan could not list.
 class UnreadableFolders {
  public:
-  using Folders = std::map<std::string, Error>;  ///< with the reason; "" is the root itself
+  using Folders = std::map<std::string, Error>;  ///< and why not; "" is the root itself
 
-  /// As the last scan found them.
+  /// Replaces all of them after a complete scan.
   void found(Folders folders) { folders_ = std::move(folders); }
-  /// A scan could not go on for this one; of the others nothing is known anew.
+  /// Adds the folder at which a scan had to stop. The scan says nothing about the others.
   void also(const std::string& folder, const Error& error) {
     if (!folders_)
       folders_.emplace();
     folders_->insert_or_assign(folder, error);
   }
-  /// Tells what is new since it was told last, and what can be listed again.
+  /// Adds events and findings for new ones, and an event for each that can be listed again.
   void tell(Draft& draft) const;
-  /// Whether a path lies in one of them.
+  /// Whether the path lies in one of these folders.
   bool hold(std::string_view path) const;
-  /// The files in them that are known by their patterns alone: they are findings of their flows.
+  /// The files in these folders whose patterns have no placeholders. baton looks at them, so that
+  /// their flows get a finding.
   std::set<std::string> hidden(const Catalog& catalog) const;
-  /// Whether one fails for what may pass by itself.
+  /// Whether one of these folders fails for a reason that may pass by itself.
   bool passing() const;
 
  private:
-  std::optional<Folders> folders_;  ///< nothing before the first scan
+  std::optional<Folders> folders_;  ///< not set before the first scan
 };
 
-/// The folders of all patterns. One that lies within another is listed with that, which passes it
-/// over when it cannot be: so it is here by itself, too.
+/// The folders of all patterns. A folder inside another one is listed with it, but skipped without
+/// a word if it cannot be listed. So it is also in this list by itself.
 std::vector<PatternFolder> folders_to_list(const Catalog& catalog);
 
 }  // namespace baton

@@ -7,9 +7,9 @@ namespace {
 
 constexpr Millis kFirstLook{50};
 constexpr Millis kLongestBetween{800};
-/// Who writes in place for ever must not be waited for as long.
+/// For a file that changes all the time, baton waits this many times its patience.
 constexpr int kMostPatience = 5;
-/// Nor for one file after the other.
+/// Waiting files hold their flow at most this long, even if one follows the other.
 constexpr Millis kLongestHold{10'000};
 
 }  // namespace

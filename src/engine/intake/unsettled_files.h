@@ -1,5 +1,10 @@
 #pragma once
 
+// Files that baton cannot judge yet: they do not parse and may still be being written, or the
+// dialect waits for them. It says when to look at each of them again.
+// Waiting has limits, so that neither a wrong file nor an endless writer holds a flow for ever. The
+// caller decides what follows then (intake.h).
+
 #include <map>
 #include <optional>
 #include <string>
@@ -11,40 +16,39 @@
 
 namespace baton {
 
-/// Files that could not be judged yet, being written or waited for, and when each is looked at
-/// again.
+/// A path enters by `wait` or `later` and leaves when it is settled or out of patience.
 class UnsettledFiles {
  public:
-  /// A file of `flow`. True: look again later. False: the same bytes have stood there for longer
-  /// than `patience`, or ever other ones for five times as long, and the file is forgotten.
+  /// Waits for a file of `flow`. True: look again later. False: the same bytes have stood there for
+  /// `patience`, or changing bytes for five times as long. The file is then no longer waited for.
   bool wait(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
             Millis patience);
-  /// Looks again after `pause`, but not at once.
+  /// Looks again after `pause`, but never at once (a pause of 0 becomes 50 ms).
   void later(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
              Millis pause);
-  /// The file was judged, or is gone.
+  /// The file has been judged, or is gone.
   void settled(const std::string& path) { files_.erase(path); }
 
   bool waits(const std::string& path) const { return files_.contains(path); }
   std::vector<std::string> due(Time now) const;
   std::optional<Time> wake() const;
   bool waits(const FlowId& flow) const;
-  /// All of them, by their flows; but none of a flow some of whose files have been waiting for ten
-  /// seconds without a break.
+  /// All waiting files by flow, but none of a flow that has had waiting files for ten seconds
+  /// without a break.
   std::map<FlowId, std::vector<std::string>> paths(Time now);
   bool empty() const { return files_.empty(); }
 
  private:
   struct File {
     FlowId flow;
-    Time first{};  ///< since when it has not been judged
+    Time first{};  ///< since when baton waits for it
     Digest digest;
-    Time since{};  ///< these bytes
+    Time since{};  ///< since when it has these bytes
     Time again{};
     Millis pause{};
   };
   std::map<std::string, File> files_;
-  std::map<FlowId, Time> since_;  ///< since when `paths` had something to say of it
+  std::map<FlowId, Time> since_;  ///< since when a flow has had waiting files
 };
 
 }  // namespace baton

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kAtOnce = 4;
 constexpr Millis kLookAtSealAgain{50};
 
-/// The program for the copies of a flow; empty: there is none any more.
+/// The program for backups of a flow; empty if the configuration has none any more.
 std::vector<std::string> program_for(const FlowId& flow, const Catalog& catalog) {
   const Catalog::Entry* const entry = catalog.entry(flow.dialect);
   if (entry == nullptr || entry->dialect->backups == nullptr)
@@ -53,7 +53,7 @@ void BackupEncryption::tend(const Setup& setup, const Catalog& catalog) {
 void BackupEncryption::finish(const Intent& copy, Result<std::string> bytes) {
   const auto written = bytes ? disk_.create(copy.path, *bytes) : Result<void>(pass_on(bytes));
   done_.push_back(copy.id);
-  // One that is there was written right before a daemon ended.
+  // If the backup is there already, the last daemon wrote it right before it ended.
   if (!written && written.error().code != Errc::changed)
     failed_.emplace_back(copy.flow,
                          copy.path + " (" + copy.why + "): " + describe(written.error()));

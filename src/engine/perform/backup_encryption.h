@@ -1,5 +1,11 @@
 #pragma once
 
+// Runs backups through a program, such as an encryption, before they are written
+// (Intent::Kind::backup). The programs run beside everything else, a few at a time. baton writes
+// the output of each when it has ended.
+// The journal holds these backups, so one that was cut off by the end of the daemon begins again. A
+// backup without a program is an ordinary write (pending_writes.h).
+
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,25 +20,24 @@
 
 namespace baton {
 
-/// Backups that go through a program before they are written (Intent::Kind::backup). The journal
-/// holds them; the programs run beside everything else, a few at a time, and what comes out of one
-/// is written when it has ended. One that was cut off by the end of the daemon is begun again.
+/// The backups that wait for a program or go through one.
 class BackupEncryption {
  public:
   explicit BackupEncryption(Disk& disk) : disk_(disk) {}
 
-  /// Takes those of committed writes that are its own, and leaves the others.
+  /// Takes the backups out of committed writes and returns the other writes.
   std::vector<Intent> without_its_own(const std::vector<Intent>& writes);
-  /// Writes what has come out meanwhile, and starts what there is place for.
+  /// Writes the output of programs that have ended, and starts the next programs.
   void tend(const Setup& setup, const Catalog& catalog);
-  /// Tells of those that came to nothing, since `noted`.
+  /// Adds an event for each backup that has failed since `noted`.
   void tell(Draft& next) const;
 
   bool busy() const { return !waiting_.empty() || !running_.empty(); }
-  /// When to tend again.
+  /// When to call `tend` again.
   std::optional<Time> wake(Time now) const;
 
-  /// Copies that are over, for the next transaction; `noted` when it is committed.
+  /// Ids of backups that are done or have failed, for the next transaction. Call `noted` after its
+  /// commit.
   const std::vector<std::uint64_t>& done() const { return done_; }
   void noted();
 

@@ -1,5 +1,10 @@
 #pragma once
 
+// Holds the lock files that flows want (Decision::locks). The lock shows other programs that a flow
+// has an owner.
+// baton's own lock would be in the way of its own writes and moves of such a file. So it releases a
+// lock before such a write and takes it again afterwards.
+
 #include <set>
 #include <string>
 #include <vector>
@@ -11,26 +16,27 @@
 
 namespace baton {
 
-/// The lock files that flows want held (Decision::locks), as the disk holds them. One that baton
-/// itself is to write or to move away is in the way of that as much as anybody's, and let go first.
+/// Call `decided`, `let_go` and `take_again` in this order in each step.
 class LockFiles {
  public:
   explicit LockFiles(Disk& disk) : disk_(disk) {}
 
-  /// A step is about to be published over `before`: it may want others.
+  /// Notes whether the step wants other locks. Call it before the step is published; `before` are
+  /// the records without it.
   void decided(const Draft& next, const FlowRecords& before);
-  /// Before writes: lets go of what nobody wants any more, and of what is written now, by `writes`
-  /// or by what waits in the outbox.
+  /// Call it before writes: releases locks that no flow wants any more, and locks of files that
+  /// `writes` or pending writes concern.
   void let_go(const FlowIndex& flow_index, const std::vector<Intent>& writes,
               const PendingWrites& pending_writes);
-  /// After them: holds all that is wanted, those of `written` anew.
+  /// Call it after the writes: takes all wanted locks. The files in `written` may be new files, so
+  /// their locks are taken again.
   void take_again(const std::set<std::string>& written);
 
  private:
   Disk& disk_;
   std::set<std::string> wanted_;
-  bool changed_ = true;   ///< what is wanted, since `let_go`
-  bool lacking_ = false;  ///< not all that are wanted are held
+  bool changed_ = true;   ///< the wanted locks may have changed since `let_go`
+  bool lacking_ = false;  ///< some wanted lock is not held
 };
 
 }  // namespace baton

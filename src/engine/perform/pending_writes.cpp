@@ -15,7 +15,7 @@ constexpr std::string_view kBehind = "is behind an earlier write that waits";
 constexpr Millis kFirstTryAgain{1000};
 constexpr Millis kLongestTryAgain{60'000};
 
-/// What was to be created is there, byte for byte.
+/// Whether the file to create is there already, byte for byte.
 bool stands_already(Disk& disk, const Intent& write, std::size_t max_bytes) {
   if (write.kind != Intent::Kind::create)
     return false;
@@ -48,14 +48,15 @@ Hold behind(const std::string& path, bool rejected) {
 
 }  // namespace
 
-/// What is refused is seldom permitted within a second, and each try may cost a temporary file.
+/// Refused writes wait longer after each try: permissions seldom change within a second, and each
+/// try may cost a temporary file.
 void PendingWrites::put_off(Waiting& waiting, const Error& error, Time now, std::size_t max_bytes) {
   waiting.refused = !may_pass(error);
   waiting.why = (error.where.empty() ? waiting.write.path : error.where) + " " + error.message;
   waiting.pause = waiting.refused ? std::clamp(2 * waiting.pause, kFirstTryAgain, kLongestTryAgain)
                                   : kFirstTryAgain;
   waiting.due = now + waiting.pause;
-  // It may stand there all the same, and be all but synced.
+  // The bytes may be in the file all the same, and only the sync may be missing.
   if (error.code == Errc::io || error.code == Errc::no_space)
     waiting.to_settle = max_bytes;
 }
@@ -115,7 +116,7 @@ Result<void> PendingWrites::make(Waiting& waiting) {
     auto settled = settle(disk_, write, waiting.to_settle);
     if (!settled)
       return pass_on(settled);
-    // What stands there may not last yet.
+    // The bytes are in the file, but perhaps not safely on the disk.
     if (*settled == Settled::done)
       return make_last(disk_, write, waiting.to_settle);
     waiting.overtaken = waiting.overtaken || *settled == Settled::abandoned;
@@ -123,7 +124,8 @@ Result<void> PendingWrites::make(Waiting& waiting) {
   }
   auto done = waiting.overtaken ? Result<void>(fail(Errc::changed, "was changed", write.path))
                                 : baton::perform(disk_, write);
-  // Somebody may have written the very same; who has created it has one of his own.
+  // Another program may have written the same bytes; then the write counts as made. This does not
+  // hold for a create, because then the file belongs to that program.
   return gives_way(done) && write.kind != Intent::Kind::create && whole(write) &&
                  disk_.make_last(write.path, write.bytes)
              ? Result<void>()
@@ -138,13 +140,14 @@ void PendingWrites::give_up(const Waiting& waiting) {
 }
 
 void PendingWrites::give_up(const Intent& write) {
-  // An append or a move leaves nothing in force.
+  // No version in force depends on an append or a move.
   if (write.kind == Intent::Kind::append || write.kind == Intent::Kind::move) {
     done_.push_back(write.id);
     return;
   }
   const bool news = write.kind != Intent::Kind::restore;
-  // Made from what had overtaken those before, which was looked at then.
+  // If this write was made from the version that overtook the earlier ones, a step has looked at
+  // that version.
   if (const auto before = given_up_.find(write.path);
       news && before != given_up_.end() && before->second.writes.back().after != write.assumes)
     drop(write.path);
@@ -174,7 +177,7 @@ PendingWrites::Performed PendingWrites::perform(const std::vector<Intent>& write
   std::transform(writes.begin(), writes.end(), std::back_inserter(all), [](const Intent& write) {
     return Waiting{write, {}};
   });
-  // A write behind one that waits waits too: it builds on it. By path, that one.
+  // The first waiting write of each path. Later writes of the path build on it, so they wait, too.
   std::map<std::string, Waiting> ahead;
   const auto wait = [&](Waiting waiting) {
     performed.unfit.insert(waiting.write.flow);
@@ -230,14 +233,14 @@ std::optional<Digest> PendingWrites::meet(const std::string& path, std::size_t m
   });
   if (first == waiting_.end() || first->write.path != path)
     return std::nullopt;
-  // One that is away may be back in a moment: only what was read is another one.
+  // A missing file may be back in a moment, so only a file that was read counts as changed.
   Intent write = first->write;
   const bool there = disk_.read(path, max_bytes).has_value();
   const auto settled = settle(disk_, write, max_bytes);
   const bool overtaken = there && settled && *settled == Settled::abandoned;
   bool all = true;
   for (Waiting& each : waiting_) {
-    // Those behind it build on what will never stand there.
+    // Later writes of the path build on a version that will never be in the file.
     if (each.write.path == path)
       each.overtaken = overtaken;
     else
@@ -246,7 +249,7 @@ std::optional<Digest> PendingWrites::meet(const std::string& path, std::size_t m
   return overtaken && all ? std::optional(first->write.assumes) : std::nullopt;
 }
 
-/// The flows with a write of the path that gave way, or can only do so.
+/// The flows with a write of the path that gave way or can only give way.
 std::set<FlowId> PendingWrites::overtaken(const std::string& path) const {
   std::set<FlowId> flows;
   for (const Waiting& each : waiting_)
@@ -316,11 +319,12 @@ std::optional<Hold> PendingWrites::hold(const FlowRecord& record, const Dialect*
               "a write is still to be made, tried again every second: " + found->why};
 }
 
-/// What is in force has never stood in the file: on its strength nothing is started.
+/// The version in force has never stood in the file, so it must not start anything.
 std::optional<Hold> PendingWrites::hold_given_up(const FlowRecord& record,
                                                  const Dialect* dialect) const {
   for (const auto& [path, given_up] : given_up_) {
-    // What is gone holds by itself where it is needed; what was to be put back has stood there.
+    // A missing file has a hold of its own if the flow needs it. A restored version has stood in
+    // the file before.
     const auto row = record.accepted.find(path);
     if (!given_up.news || row == record.accepted.end() || !row->second.present)
       continue;

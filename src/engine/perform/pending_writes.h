@@ -1,5 +1,17 @@
 #pragma once
 
+// Performs baton's own writes after they are in the journal, and tries again what fails. A write is
+// in one of these states:
+//
+//   - waiting: it found no space or was refused. It is tried again, and later writes of the path
+//     wait behind it.
+//   - overtaken: it waits, but the file is no longer what it assumed, so it can only give way.
+//   - given up: it gave way. It stays open in the journal until a step has looked at the file.
+//   - done: it was made, or nothing depends on it. The next transaction closes it.
+//
+// A write gives way only if the file is not what the write assumed. write_settlement.h finds out
+// what became of a write before a crash.
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,71 +26,70 @@
 
 namespace baton {
 
-/// The writes the journal holds as intents. One that finds no room on the disk, or that the system
-/// refuses, waits here and is tried again, and with it waits every later one of the same path; the
-/// others are performed once and then noted as done with the next transaction. Only a file that is
-/// not what the write assumed makes it give way.
+/// The writes that the journal holds as intents.
 class PendingWrites {
  public:
   explicit PendingWrites(Disk& disk) : disk_(disk) {}
 
-  /// Settles what was open when the last daemon ended. The paths to be looked at.
+  /// Settles the writes that the last daemon left open. Returns the paths to look at.
   std::set<std::string> recover(const std::vector<Intent>& intents, std::size_t max_bytes);
-  /// A write goes with its file: it is the one's which has that by the configuration now.
+  /// Gives a write to the flow that its file belongs to by the configuration in force.
   static void assign(Intent& write, const Catalog& catalog);
   void assign_all(const Catalog& catalog);
-  /// For a rehearsal, which makes none: the paths of those that are still to be made are awaited,
-  /// so that their files are taken to be as the journal has them.
+  /// For a rehearsal, which makes no writes: the paths of open writes count as awaited, so baton
+  /// takes their files to be as the journal has them.
   void suppose(const std::vector<Intent>& intents, std::size_t max_bytes);
 
   const std::vector<Intent>& supposed() const { return supposed_; }
 
   struct Performed {
-    std::set<std::string> paths;  ///< to be looked at: written, or to be written
+    std::set<std::string> paths;  ///< paths to look at: a write of them was tried
     std::set<FlowId> unfit;       ///< flows with a write that was not made
-    std::set<FlowId> again;       ///< those of them whose files are not what the write assumed
+    std::set<FlowId> again;       ///< flows whose files are not what a write assumed
     std::vector<std::pair<Intent, Error>> missed;  ///< writes that are not vital and failed
-    bool news = false;  ///< some write is done, dropped or put off, which is to be noted and told
+    bool news = false;  ///< some write was tried, so the next step has something to record
   };
-  /// Performs what waits and is to be tried again by now, and then `writes`, whose intents are
+  /// Performs the waiting writes that are due, then `writes`. The intents of `writes` are
   /// committed.
   Performed perform(const std::vector<Intent>& writes, Time now, std::size_t max_bytes);
 
-  /// A write of (or to) this path waits.
+  /// Whether a write of this path, or a move to it, waits.
   bool awaits(const std::string& path) const;
-  /// Whether the file has been changed, so that the writes of it that wait can only give way: they
-  /// do so with the next `perform`, however long they were put off. What the first of them assumed,
-  /// if the file may be looked at already; it is `gave_way` then.
+  /// Finds out whether somebody changed the file while writes of it wait. If so, they are overtaken
+  /// and give way with the next `perform`, even before they are due. Returns the version that the
+  /// first of them assumed if the file may be looked at already. `gave_way` will then return it,
+  /// too.
   std::optional<Digest> meet(const std::string& path, std::size_t max_bytes);
-  /// Why a flow is held that has a write which waits, or gave way and is not `seen`; of the first.
+  /// The hold of a flow with a waiting write, or with a given-up write that no step has `seen`. The
+  /// first such write counts.
   std::optional<Hold> hold(const FlowRecord& record, const Dialect* dialect) const;
-  /// The flows of which some does.
+  /// The flows with such a write.
   std::set<FlowId> flows() const;
   bool empty() const { return waiting_.empty(); }
-  /// None waits, and none gave way to a version that was not looked at yet.
+  /// No write waits, and none gave way to a version that no step has looked at.
   bool settled() const { return waiting_.empty() && given_up_.empty(); }
-  /// Some write will be made without anybody's doing.
+  /// Whether some waiting write will be made without a person's help.
   bool passing() const;
-  /// When to try again.
+  /// When to call `perform` again.
   std::optional<Time> wake() const;
-  /// The journal knows the writes of this flow no more.
+  /// Drops the writes of a flow that the journal has forgotten.
   void forget(const FlowId& flow);
 
-  /// Paths whose last write gave way to what somebody else had written meanwhile, until `seen`:
-  /// what was accepted of them last has never stood in the file. By path, what the first write
-  /// assumed that has not been made. They are open in the journal for so long, for the next daemon
-  /// has to know.
+  /// The paths of given-up writes, until `seen`. The last accepted version of such a file has never
+  /// stood in the file. Each path comes with the version that the first of its writes assumed. The
+  /// writes stay open in the journal until then, because the next daemon has to know.
   std::map<std::string, Digest> gave_way() const;
-  /// The paths of them, and of writes that are overtaken, which the step has looked at. A file that
-  /// is no flow's any more is not among them as long as the flow that wrote it has something in
-  /// force of it: that has not stood there.
+  /// The paths of given-up and overtaken writes that the step has looked at. A file may belong to
+  /// no flow any more while the flow of the write still has its version in force. Such a file is
+  /// left out, because that version has never stood in the file.
   std::set<std::string> looked_at(const Draft& step, const Catalog& catalog) const;
-  /// Those writes of a path: done, if a step that has looked at the file is committed.
+  /// Ids of the given-up writes of a path. They are done after the commit of a step that has looked
+  /// at the file.
   std::vector<std::uint64_t> given_up(const std::string& path) const;
-  /// It is. False: none of its writes had given way.
+  /// A step that has looked at the file is committed. False: no write of the path was given up.
   bool seen(const std::string& path);
 
-  /// Writes that are over, for the next transaction; `noted` when it is committed.
+  /// Ids of writes that are done, for the next transaction. Call `noted` after its commit.
   const std::vector<std::uint64_t>& done() const { return done_; }
   void noted() { done_.clear(); }
 
@@ -86,27 +97,27 @@ class PendingWrites {
   struct Waiting {
     Intent write;
     std::string why;
-    /// Not 0: it may have been made, by a daemon before this one or up to its syncing; looked at
-    /// first, as `settle` does it with as many bytes.
+    /// Not 0: the write may have been made by an earlier daemon, or made but not synced. `settle`
+    /// finds out first; this is its limit of bytes.
     std::size_t to_settle = 0;
-    bool refused = false;  ///< not for want of room: somebody has to do something
+    bool refused = false;  ///< the system refuses the write, so a person has to act
     Millis pause{0};
-    Time due{};              ///< tried again from then on
-    bool overtaken = false;  ///< not tried at all any more: the file is another one by now
-    bool seen = false;       ///< and that one was looked at already
+    Time due{};              ///< not tried before
+    bool overtaken = false;  ///< somebody changed the file: the write can only give way
+    bool seen = false;       ///< a step has looked at the changed file
   };
   struct GivenUp {
     Digest base;
     std::vector<Intent> writes;
-    bool news = false;  ///< some of it was to say what has never stood there
+    bool news = false;  ///< some write had a version that has never stood in the file
   };
   Result<void> make(Waiting& waiting);
   void give_up(const Waiting& waiting);
   void give_up(const Intent& write);
   std::optional<Hold> hold_given_up(const FlowRecord& record, const Dialect* dialect) const;
-  /// It was made.
+  /// The write was made.
   void end(const Intent& write);
-  /// Nobody needs to look at the file for them any more.
+  /// The given-up writes of the path are done: no step has to look at the file for them.
   void drop(const std::string& path);
   std::set<FlowId> overtaken(const std::string& path) const;
   static void put_off(Waiting& waiting, const Error& error, Time now, std::size_t max_bytes);

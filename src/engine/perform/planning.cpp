@@ -13,20 +13,21 @@
 namespace baton {
 namespace {
 
-/// `root`: the operator's word for everything; `said`: what the daemon says, in a rehearsal.
+/// `root`: the operator's order for the whole root. `said`: what the running daemon knows, in a
+/// rehearsal.
 FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, const ControlRow& root,
                            const DaemonState& said, const PlanningContext& now) {
   FlowSituation one{record.id,          record.decision,           record.stages,
                     record.runs,        record.control.control,    record.control.reason,
                     record.control.why, record.control.resumed_at, record.held};
-  // That a write waits is told also where no start waits for it.
+  // A pending write is reported even if no start waits for it.
   const auto unwritten = said.unwritten.find(record.id);
   if (auto open = unwritten == said.unwritten.end() ? now.pending_writes.hold(record, dialect)
                                                     : std::optional(unwritten->second)) {
     one.held = std::move(open);
     one.tell_held = true;
   }
-  // Whoever is started reads what stands there. One that was rejected is the dialect's to judge.
+  // An agent would read the unfinished file. If baton has rejected the file, its dialect decides.
   if (const auto writing = now.being_written.find(record.id);
       !one.held && writing != now.being_written.end())
     for (const std::string& path : writing->second)
@@ -35,7 +36,8 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
                         path +
                             " cannot be read as it stands and may be being written; it is "
                             "looked at again until it can, or is rejected"};
-  // At most one agent works on a file, whichever flow had it when the agent was started.
+  // At most one agent works on a file, even if the file belonged to another flow when that agent
+  // started.
   const auto agent =
       std::find_if(now.elsewhere.begin(), now.elsewhere.end(),
                    [&](const AgentElsewhere& each) { return each.now == record.id; });
@@ -102,12 +104,13 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
   return settings;
 }
 
-/// Tells the reconciler what may be other than it has it, and no more: flows that stand still cost
-/// nothing here.
+/// Gives the reconciler only the flows that may have changed, so that flows that stand still cost
+/// nothing.
 void Planning::reconcile(const Draft& next, const PlanningContext& now, const Refused& refused,
                          std::optional<Hold> held) {
   std::set<FlowId> flows = std::exchange(stale_, {});
-  // In the books these may be otherwise, now or with the next step.
+  // Give these flows again with the next plan. The reconciler refers to the draft's copies of them,
+  // or their situation depends on more than their record.
   for (const auto& [flow, record] : next.touched())
     stale_.insert(flow);
   stale_.insert(next.forgotten.begin(), next.forgotten.end());
@@ -164,7 +167,7 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const PlanningContext& now
       }
     return again;
   }
-  // Who waits only until a file is whole is one of them.
+  // A flow that only waits until a file is complete counts as well.
   PlanningContext whole = now;
   whole.being_written.clear();
   reconcile(next, whole, {}, held(now));
@@ -186,7 +189,7 @@ Result<std::vector<Launch>> Planning::settle(Draft& next, const PlanningContext&
   Refused refused;
   std::set<Role> looked;
   const std::optional<Hold> whole = held(now);
-  // Who asks why nothing starts is told what stands against it also when nothing at all may start.
+  // A rehearsal shows what is wrong with each start, even if nothing at all may start now.
   if (setup_.rehearsal && whole)
     if (auto tried = plan(next, now, std::nullopt, refused, looked); !tried)
       return tried;
@@ -236,14 +239,14 @@ Result<Launch> Planning::launch(Draft& next, const PlanningContext& now, const S
                      setup_.environment);
 }
 
-/// By its own name, else `default`.
+/// The agent with the name of the role, else `default`.
 Planning::Agents::iterator Planning::agent_of(const Role& role) {
   const auto own = agents_.find(role);
   return own == agents_.end() ? agents_.find("default") : own;
 }
 
-/// Looks again, once a step, at the roles that are about to be started or are held for what was
-/// wrong with them. Whether anything is other than before.
+/// Checks roles again that are about to start, or that flows wait for because they cannot start.
+/// Each role is checked once per step. True: a role has changed.
 bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
   if (!setup_.renew)
     return false;
@@ -251,7 +254,7 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
   for (const Start& start : plan.starts)
     if (!start.desired.action)
       changed = renew(start.key.role, looked) || changed;
-  // Nobody is held for that where all can be used.
+  // If all roles can be used, no flow waits for one.
   const bool unusable = std::any_of(agents_.begin(), agents_.end(),
                                     [](const auto& row) { return !row.second.problem.empty(); });
   if (unusable)
@@ -322,7 +325,7 @@ void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
 
 namespace {
 
-/// Whether a list is two others, one behind the other.
+/// Whether `whole` is `first` followed by `second`.
 bool joins(std::span<const Hold> whole, std::span<const Hold> first, std::span<const Hold> second) {
   return whole.size() == first.size() + second.size() &&
          std::equal(first.begin(), first.end(), whole.begin()) &&
@@ -345,11 +348,12 @@ bool short_lived(const Hold& hold) {
   return std::find(kShortLived.begin(), kShortLived.end(), hold.reason) != kShortLived.end();
 }
 
-/// What is remembered as told of these holds; what of it is news is said.
+/// Reports lasting holds that are new. Returns the holds that count as notified.
 std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known,
                                const std::vector<Hold>& holds) {
   std::vector<Hold> lasting;
-  // What was told of something that only waits now holds again behind that.
+  // A short-lived hold may hide a lasting one that was notified. The lasting one will be back, and
+  // must not be notified again.
   std::copy_if(known.notified.holds.begin(), known.notified.holds.end(),
                std::back_inserter(lasting), [&](const Hold& notified) {
                  return std::any_of(holds.begin(), holds.end(), [&](const Hold& hold) {
@@ -375,7 +379,8 @@ void note_holds(Draft& next, const FlowRecord& known, const Plan& plan) {
       found == plan.holds.end() ? std::span<const Hold>{} : found->second;
   const std::vector<Hold>& own = known.decision.holds;
   const bool failed = plan.failed.contains(known.id) || known.decision.failed;
-  // What was told last changes with the holds; right after a start there are none of these yet.
+  // After a restart the record has no holds yet, but may have notified ones. Those that are over
+  // must not stay notified.
   const bool untold = known.holds.empty() && !known.notified.holds.empty();
   if (known.failed == failed && joins(known.holds, own, planned) && !untold)
     return;

@@ -1,5 +1,11 @@
 #pragma once
 
+// Step 8 of the one path (src/README.md): all flows together become one plan whose starts are ready
+// to be prepared.
+// It adds to core/reconcile.h what concerns the whole daemon: draining, a full disk, an unavailable
+// root, pending writes, programs that cannot be started. Preparing and releasing the starts is in
+// starter.h.
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,64 +27,65 @@
 
 namespace baton {
 
-/// What besides the flows bears on what may be started: how the daemon itself is.
+/// The state of the daemon, as far as it limits what may start.
 struct PlanningContext {
   const FlowRecords& records;
   const std::vector<Request>& requests;
   const PendingWrites& pending_writes;
-  Time since{};              ///< of Situation
+  Time since{};              ///< see PlanSettings::since
   bool decide_all = false;   ///< every flow of the root is decided in this step
   bool first_start = false;  ///< the journal knew nothing of this root
   bool draining = false;
-  bool given_up = false;  ///< the root alone
+  bool given_up = false;  ///< the configuration no longer names this root
   bool disk_full = false;
   std::uint32_t running_elsewhere = 0;
-  std::string blind;              ///< that the root cannot be looked at, and why
+  std::string blind;              ///< why the root cannot be looked at; "" if it can
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
-  /// Files that do not parse or cannot be read and may be being written.
+  /// Files that cannot be parsed or read and may still be being written, by flow.
   std::map<FlowId, std::vector<std::string>> being_written;
-  /// Agents that work on files which other flows have by now.
+  /// Agents that work on files that belong to other flows by now.
   const std::vector<AgentElsewhere>& elsewhere;
 };
 
-/// Step 8 of the one path: all flows together, with what stands against starting anything, become
-/// one plan whose starts are ready to be prepared.
+/// Makes the plan of each step. It is a part of the configuration in force (configured_parts.h).
 class Planning {
  public:
   Planning(const Setup& setup, const Catalog& catalog, DocumentStore& documents)
       : setup_(setup), catalog_(catalog), documents_(documents), agents_(setup.agents) {}
 
-  /// Somebody points baton at a root full of old files: what would be started is held until a
-  /// person has looked, lest a hundred agents be started for work long done. The flows that have
-  /// to be decided once more: they were only looked at, or are let go now.
+  /// At the first start on a root full of old files, too many flows (Setup::max_existing) may want
+  /// to start something. Holds them until a person has looked. Otherwise baton might start a
+  /// hundred agents for work that is long done. Returns the flows to decide once more: they were
+  /// only looked at, or were released now.
   std::set<FlowId> hold_existing(Draft& next, const PlanningContext& now);
 
-  /// Why nothing at all may be started now.
-  /// Roles that cannot be started, and why.
+  /// Roles whose agent cannot be started, and why.
   std::map<Role, std::string> unusable() const;
+  /// Why nothing at all may start now; nothing if starts are allowed.
   std::optional<Hold> held(const PlanningContext& now) const;
 
-  /// What is to be started, with all that its start needs. What cannot be started as it stands (a
-  /// subject that would be an option) must not take the place of something that can: it is refused,
-  /// and everything is reconciled without it. The same with a role whose program can no longer be
-  /// started; it is looked at again whenever it is wanted. Errc::io when the journal's copies
-  /// cannot be read. The launches of the plan's starts, one each.
+  /// Makes the plan, and returns one launch for each of its starts. A start may be impossible as it
+  /// stands, for example because a subject would be taken for an option. Such a start is refused
+  /// and the plan is made again, so that it takes no place from another start.
+  /// The same goes for a role whose program cannot be started. Such a role is checked again
+  /// whenever a flow wants it. Errc::io: the journal cannot be read.
   Result<std::vector<Launch>> settle(Draft& next, const PlanningContext& now);
-  /// As it was settled last.
+  /// The last plan.
   const Plan& plan() const { return reconciler_.made(); }
 
-  /// Leaves runs out of what the plan stops.
+  /// Removes stops from the plan if `run` is true for their run.
   void spare(const std::function<bool(const RunId&)>& run);
-  /// Has the plan stop everything that runs, and nothing else.
+  /// Makes the plan stop all running agents.
   void stop_all(const Draft& next, const FlowRecords& records, const std::string& why);
-  /// What turned up when the plan was carried out: a hold until the next one.
+  /// Adds a hold that turned up while the plan was performed. It lasts until the next plan.
   void hold(const Key& what, Word reason, std::string why);
+  /// The same for starts that could not be prepared; they are tried again.
   void could_not_start(const std::vector<Start>& starts, const std::string& why);
 
-  /// Remembers why things are not started, and says the lasting reasons once.
+  /// Enters into the flow records why agents do not start, and reports lasting reasons once.
   void note_holds(Draft& next) const;
-  /// To be called before the books become what the draft says.
+  /// Call it before `Draft::publish`.
   void committed(const Draft& next);
 
  private:
@@ -100,14 +107,14 @@ class Planning {
   const Setup& setup_;
   const Catalog& catalog_;
   DocumentStore& documents_;
-  Agents agents_;  ///< as they were found when they were last wanted
+  Agents agents_;  ///< as they were when they were last checked
   Reconciler reconciler_;
-  std::optional<ControlRow> root_;  ///< the operator's word for everything, as it was given last
-  /// Flows the reconciler has otherwise than they are in the books.
+  std::optional<ControlRow> root_;  ///< the operator's order for the root, in the last plan
+  /// Flows to give to the reconciler again with the next plan.
   std::set<FlowId> stale_;
 };
 
-/// Enters what the plan wants to stop or pause; starts are entered when they are prepared.
+/// Enters the stops and pauses of the plan into the draft. `prepare` enters the starts.
 void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index, const Plan& plan);
 
 }  // namespace baton

@@ -9,7 +9,7 @@
 namespace baton {
 namespace {
 
-/// Filled in by Agents::prepare, which makes the run id.
+/// `Agents::prepare` fills these in, because it makes the run id.
 constexpr std::array kLate = {std::string_view("run_id"), std::string_view("run_dir"),
                               std::string_view("prompt_file")};
 
@@ -44,7 +44,7 @@ Result<std::string> argument(const std::string& text,
   return filled;
 }
 
-/// Names from a plan may choose a folder, but not where the folders lie.
+/// A name from a file may choose one of the folders, but must not lead out of their parent folder.
 Result<std::string> working_directory(const std::string& text,
                                       const std::map<std::string, std::string>& values) {
   auto filled = fill(text, values);
@@ -72,7 +72,7 @@ Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts
   return argv;
 }
 
-/// A dialect's own action is complete; only what is configured has placeholders.
+/// An action of a dialect is complete. Only commands from the configuration have placeholders.
 Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const AgentSpec& spec,
                      const Brief& brief, const std::map<std::string, std::string>& values) {
   if (action) {
@@ -95,7 +95,7 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
   return {};
 }
 
-/// What comes later takes the place of what was there, as in a program's own environment.
+/// The environment. A later value replaces an earlier one of the same name.
 std::vector<std::pair<std::string, std::string>> variables(const Start& start,
                                                            const AgentSpec& spec,
                                                            const Brief& brief,
@@ -117,7 +117,7 @@ std::vector<std::pair<std::string, std::string>> variables(const Start& start,
   put("BATON_ATTEMPT", std::to_string(start.attempt));
   put("BATON_STATE_FILE", state_file);
   put("BATON_EXE", environment.executable);
-  // Its commands read the configuration the daemon reads, and find what it knows.
+  // With these, a `baton` command of the agent uses the configuration and the state of the daemon.
   for (const std::string name : {"BATON_CONFIG", "BATON_ROOT_STATE"})
     if (const auto named = environment.variables.find(name); named != environment.variables.end())
       put(name, named->second);

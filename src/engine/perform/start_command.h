@@ -1,5 +1,11 @@
 #pragma once
 
+// Builds what one start needs: command line, environment, prompt and working directory. It fills
+// the `${placeholders}` of the configuration with values of the flow.
+// Values come from files that agents write, so they are not trusted: a value that could become an
+// option or change the folder makes the start fail. Whether the program exists is checked by the
+// workspace.
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,12 +18,12 @@
 
 namespace baton {
 
-/// The names that may stand in `${...}` everywhere; a dialect's brief may add more.
+/// The names that every command may use in `${...}`. A dialect's brief may add more.
 const std::vector<std::string>& placeholder_names();
 
-/// Puts together what one start needs. Errc::denied when a value from a file would become an option
-/// (begins with `-` where the argument begins with it), would lead the working directory out of
-/// where the configuration has it (`..`), or cannot be passed at all (a NUL in it).
+/// Puts together one start. Errc::denied: a value from a file contains a NUL, would become an
+/// option, or would lead out of the configured working directory (`..`). A value becomes an option
+/// if it is the beginning of an argument and begins with `-`.
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment);
 

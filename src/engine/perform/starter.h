@@ -1,5 +1,10 @@
 #pragma once
 
+// Prepares and releases the starts of a plan. `prepare` makes a shim that waits and enters the run
+// into the draft. After the commit `release` lets the agents go.
+// So nothing runs without an entry in the journal; see "Started once" in src/README.md. What to
+// start is decided before, in planning.h.
+
 #include <set>
 #include <string>
 #include <utility>
@@ -11,21 +16,21 @@
 
 namespace baton {
 
-/// Starts whose shims wait, with the runs they became.
+/// Prepared starts, each with the id of its run.
 using Prepares = std::vector<std::pair<Start, RunId>>;
 
 struct Starter {
   Prepares prepared;
   std::vector<Start> failed;  ///< those that could not be prepared
-  std::string trouble;        ///< why; try again later
+  std::string trouble;        ///< why the last of them failed; "" if none did
 };
 
-/// Has a shim wait for every start of the plan and enters its run into the draft. `launches` are
-/// those of `plan.starts`.
+/// Prepares every start of the plan and enters its run into the draft. `launches` are those of
+/// `plan.starts`, in the same order.
 Starter prepare(Agents& agents, Draft& next, const Plan& plan, const std::vector<Launch>& launches);
 
-/// Lets prepared runs go, once their start is committed; those of `unfit` flows, whose writes were
-/// not made, are dropped. The ends of runs that came to nothing.
+/// Releases prepared runs after the commit of their starts. Revokes the runs of `unfit` flows,
+/// because their writes were not made. Returns the ends of runs that did not start.
 std::vector<RunEnd> release(Agents& agents, FlowRecords& records, const Prepares& prepared,
                             const std::set<FlowId>& unfit);
 

@@ -17,7 +17,7 @@ Result<void> perform(Disk& disk, const Intent& write) {
     case Intent::Kind::move:
       return disk.move(write.path, write.assumes, write.to);
     case Intent::Kind::backup:
-      break;  // never as it is: see BackupEncryption
+      break;  // BackupEncryption writes these
   }
   return fail(Errc::io, "unknown kind of write", write.path);
 }
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kMaxLogBytes = std::size_t{1} << 30U;
 
-/// How much of a text stands at the end of another, from the beginning of a line on.
+/// How many bytes at the end of `there` are the beginning of `text`. They start at a line.
 std::size_t begun(std::string_view there, std::string_view text) {
   for (std::size_t most = std::min(there.size(), text.size()); most > 0; --most) {
     const std::size_t from = there.size() - most;
@@ -58,7 +58,6 @@ bool has_moved(Disk& disk, const Intent& write, std::size_t max_bytes) {
   return moved && moved->digest == write.after;
 }
 
-/// The file is there.
 Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
@@ -75,7 +74,8 @@ Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::s
         return disk.read(write.to, max_bytes) ? Settled::done : Settled::redo;
       if (there.digest != write.assumes)
         return Settled::abandoned;
-      // Or it was made, and the next agent has written the very same since.
+      // The move may also have been made, if an agent has written the same bytes at the old path
+      // since.
       return has_moved(disk, write, max_bytes) ? Settled::done : Settled::redo;
     case Intent::Kind::backup:
       break;
@@ -83,7 +83,6 @@ Settled settle_present(Disk& disk, Intent& write, const FileBytes& there, std::s
   return Settled::abandoned;
 }
 
-/// The file is not there.
 Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
   switch (write.kind) {
     case Intent::Kind::replace:
@@ -95,7 +94,7 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
       return write.assumes_bytes == 0 || write.assumes_bytes == kAtEnd ? Settled::redo
                                                                        : Settled::missing;
     case Intent::Kind::move:
-      // Of any: moved, or there never was one.
+      // For a move of any version: the file was moved, or there never was one.
       return write.assumes != Digest{} && has_moved(disk, write, max_bytes) ? Settled::done
                                                                             : Settled::missing;
     case Intent::Kind::backup:
@@ -107,7 +106,7 @@ Settled settle_missing(Disk& disk, const Intent& write, std::size_t max_bytes) {
 }  // namespace
 
 Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes) {
-  // A log may be longer than what is read of documents.
+  // A log may be longer than the limit for documents.
   const bool log = write.assumes_bytes == kAtEnd || write.assumes == Digest{};
   auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
   if (there)

@@ -1,5 +1,10 @@
 #pragma once
 
+// Knows whether the disk of the journal has room. While the disk is full, baton looks after running
+// agents and starts nothing.
+// baton keeps a reserve for requests (Requests::keep_room), so that commands work on a full disk.
+// While the reserve is not complete, no start may use up the space.
+
 #include <string>
 
 #include "core/ports.h"
@@ -7,17 +12,15 @@
 
 namespace baton {
 
-/// Whether the disk of the journal has room. While it has none what runs is looked after, and
-/// nothing is started: what is kept for requests is for them, and as long as it is given up no
-/// start is to use it up.
+/// Call `look` in each step and `committed` after its commit.
 class DiskSpace {
  public:
   DiskSpace(Requests& requests, Observer& observer) : requests_(requests), observer_(observer) {}
 
-  /// Before a step: `asked` when requests are looked for. Enters what is to be told, so that the
-  /// commit finds out whether there is room again.
+  /// Checks the disk if this step loads requests (`asked`), and every second while the disk is
+  /// full. If there is room again, adds an event, so that the commit proves it.
   void look(Draft& next, bool asked);
-  /// A commit found none.
+  /// A commit has found no room.
   void none(const std::string& why, Time wall);
   /// The step is committed. True: there is room again.
   bool committed();
@@ -28,7 +31,7 @@ class DiskSpace {
   Observer& observer_;
   Time look_again_{};
   bool full_ = false;
-  bool freed_ = false;  ///< not any more, if this step can be committed
+  bool freed_ = false;  ///< there is room again, if this step can be committed
 };
 
 }  // namespace baton

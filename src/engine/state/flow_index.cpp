@@ -14,7 +14,8 @@ bool waits_for_place(const FlowRecord& record) {
                      [](const Hold& hold) { return hold.reason == "no_place"; });
 }
 
-/// As `baton status` has it: a file that is wrong holds a flow in which nothing else is.
+/// The same rule as in `baton status`: a rejected file counts as a hold, unless the flow is
+/// completed.
 bool is_held(const FlowRecord& record) {
   return !record.holds.empty() ||
          (!record.rejected.empty() && record.decision.declared != kCompleted);

@@ -1,5 +1,9 @@
 #pragma once
 
+// Answers questions about all flows: which agents run, which flow wakes next, how many flows are
+// held. The index is updated flow by flow, so a step costs nothing for flows that stand still.
+// `Draft::publish` keeps it up to date. What is known of one flow is in flow_record.h.
+
 #include <cstddef>
 #include <map>
 #include <set>
@@ -10,29 +14,28 @@
 
 namespace baton {
 
-/// What each step asks of all flows at once, kept up to date flow by flow: a step must not cost
-/// more for a thousand flows that stand still.
+/// The answers, as plain values to read. `add` and `remove` keep them right.
 struct FlowIndex {
-  std::map<RunId, FlowId> live;                ///< live runs, and whose they are
+  std::map<RunId, FlowId> live;                ///< live runs and their flows
   std::set<std::pair<Time, FlowId>> wakes;     ///< Decision::wake and tidy
-  std::set<std::pair<Time, FlowId>> breakers;  ///< held by the rate breaker, and until when
+  std::set<std::pair<Time, FlowId>> breakers;  ///< flows the rate breaker holds, and until when
   std::map<std::string, std::size_t> locks;    ///< Decision::locks, and how many flows want each
   std::size_t awaiting = 0;                    ///< flows with a Decision::wake
   std::size_t failed = 0;
-  std::size_t held = 0;      ///< flows with a hold, or with a file that is wrong
+  std::size_t held = 0;      ///< flows with a hold or a rejected file
   std::size_t no_place = 0;  ///< flows that wait for a place
-  std::set<FlowId> left;     ///< flows whose files are all other flows' by now
+  std::set<FlowId> left;     ///< flows that have lost all their files to other flows
 
-  /// A flow's book as it is from now on.
+  /// Adds the record of a flow.
   void add(const FlowRecord& record);
-  /// As it was when it was added.
+  /// Removes the record of a flow. It has to be as it was when it was added.
   void remove(const FlowRecord& record);
   bool operator==(const FlowIndex&) const = default;
 };
 
 FlowIndex index_of(const FlowRecords& records);
 
-/// The book with this live run; nullptr when there is none.
+/// The record of the flow with this live run; nullptr if there is none.
 const FlowRecord* record_of(const FlowRecords& records, const FlowIndex& flow_index,
                             const RunId& run);
 

@@ -15,7 +15,7 @@ bool gone_for(const StageState& state, Time now, Millis time) {
 
 constexpr Millis kHour{3'600'000};
 
-// The times of a row that anything is counted from.
+// The times in a row from which limits and waits are counted.
 std::array<Time*, 2> times_of(Run& run) {
   return {&run.started, &run.ended};
 }
@@ -33,7 +33,7 @@ void raise(Time& newest, std::vector<Row>& rows) {
       newest = std::max(newest, *time);
 }
 
-/// Those that lie ahead of `now`; gives the rows that have any.
+/// Moves back the times that lie after `now`. Returns the changed rows.
 template <class Row>
 std::vector<Row> move_back(std::vector<Row>& rows, Time now, Millis by) {
   std::vector<Row> moved;
@@ -139,7 +139,8 @@ void forget_old_runs(FlowRecord& record, Time now) {
       run.output.erase(0, run.output.size() - kOldOutputBytes);
       run.output.shrink_to_fit();
     }
-  // The hourly budget counts no actions of the dialect's own: a loop would keep thousands of them.
+  // Runs of the last hour count for the hourly limits, but actions of a dialect do not. A loop
+  // would keep thousands of them.
   std::erase_if(record.runs, [&](const Run& run) {
     const bool counts =
         run.key.role != kActionRole && std::max(run.started, run.ended) > now - kHour;
@@ -212,7 +213,7 @@ bool Draft::reply(const Reply& reply) {
 
 void Draft::stage(const FlowRecord& record, const Subject& subject) {
   StageRow row{record.id, subject, record.stages.at(subject), record.entries.at(subject)};
-  // Thousands of subjects may go on in one step.
+  // Find the row by its index, because thousands of subjects may change in one step.
   const auto [known, first] = staged_[record.id].try_emplace(subject, commit.stages.size());
   if (first)
     commit.stages.push_back(std::move(row));
@@ -239,11 +240,11 @@ void Draft::tell() {
 }
 
 void Draft::forget(const FlowId& flow) {
-  const FlowId id = flow;  // it may be the book's own
+  const FlowId id = flow;  // `flow` may lie in the record that is erased below
   forgotten.insert(id);
   commit.forgotten.push_back(id);
   touched_.erase(id);
-  // What this very step has entered so far would outlive the flow.
+  // Rows that this step has added so far would outlive the flow.
   std::erase_if(commit.accepted, [&](const auto& row) { return row.first.flow == id; });
   std::erase_if(commit.rejected, [&](const RejectedRow& row) { return row.flow == id; });
   if (staged_.erase(id) != 0) {
@@ -259,7 +260,7 @@ void Draft::forget(const FlowId& flow) {
 
 void Draft::control(FlowRecord& record, Control control, Word reason, std::string why) {
   ControlRow& row = record.control;
-  // A flow without files has nothing to go on with, and goes when its agents have ended.
+  // A flow without files has no work. It is forgotten when its agents have ended.
   if (is_left(record)) {
     control = control == Control::stop ? Control::stop : Control::idle;
     reason = kLeft;

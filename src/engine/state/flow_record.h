@@ -1,5 +1,10 @@
 #pragma once
 
+// What the engine remembers of each flow (`FlowRecord`), and one step under construction (`Draft`).
+// A record has the journal's rows of the flow and what was last decided from them.
+// A step changes copies in a draft. Only after the commit does `Draft::publish` put them in place
+// of the records, so a failed commit changes nothing.
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,7 +23,7 @@
 
 namespace baton {
 
-/// What the engine remembers of one flow: the journal's rows and what was last decided from them.
+/// The flow record: what the engine remembers of one flow.
 struct FlowRecord {
   FlowId id;
   std::map<std::string, AcceptedRow> accepted;  ///< by path
@@ -26,24 +31,25 @@ struct FlowRecord {
   std::map<Subject, StageState> stages;
   std::map<Subject, std::map<Word, std::uint64_t>> entries;
   Json memo;
-  /// Live ones, those of present generations, those of the last hour; in the order of their starts.
+  /// Live runs, runs of present generations and runs of the last hour, in the order of their
+  /// starts.
   std::vector<Run> runs;
   ControlRow control;
   NotifiedState notified;
   Time last_activity{};
 
-  // Derived; computed anew after a restart.
+  // Derived from the members above; computed again after a restart.
   Decision decision;
   std::map<std::string, Findings> conflicts;  ///< rules across documents that are broken, by path
-  /// The rate breaker is open until then. Not journalled: it is about now, and a daemon that is
-  /// started anew counts anew.
+  /// The rate breaker holds the flow until then. It is not in the journal, because a new daemon
+  /// counts from zero.
   Time calm_at{};
-  /// In a rehearsal: what is to be said of a file of which the living daemon knows another version;
-  /// "": there is none.
+  /// In a rehearsal: a message about a file whose present version the running daemon has not
+  /// accepted; "" if there is no such file.
   std::string unseen;
   std::optional<Hold> held;            ///< why the flow may start nothing at all
-  std::vector<Hold> holds;             ///< of the last plan
-  std::map<Key, std::string> refused;  ///< what View::refused is to say
+  std::vector<Hold> holds;             ///< of the last decision and the last plan
+  std::map<Key, std::string> refused;  ///< becomes View::refused
   bool failed = false;
   bool waiting = false;
 
@@ -54,82 +60,88 @@ struct FlowRecord {
 
 using FlowRecords = std::map<FlowId, FlowRecord>;
 
-/// Reasons of a control that the configuration gave, see engine/intake/moved_files.h.
+/// Control reasons that a new configuration causes; see engine/intake/moved_files.h.
 inline constexpr std::string_view kMoved = "moved";
 inline constexpr std::string_view kLeft = "left";
 bool has_no_file(const FlowRecord& record);
-/// All its files are other flows' by now.
+/// Whether all files of the flow belong to other flows by now.
 bool is_left(const FlowRecord& record);
 
-/// The word by which flows of all dialects say that they have come to their end.
+/// The status word with which flows of all dialects declare that they are finished.
 inline constexpr std::string_view kCompleted = "completed";
 
 struct FlowIndex;  // engine/state/flow_index.h
 
-/// The books as the journal has them.
+/// The flow records as the journal has them.
 FlowRecords records_of(const Ledger& ledger);
 
-/// Times that lie ahead of `now` were told by a clock that has been set back since, and whatever
-/// counts from them would wait for as long. They are moved back, all by as much, so that the newest
-/// is now. Gives the rows that were moved.
+/// Moves times that lie after `now` back, all by the same amount, so that the newest is `now`. Such
+/// times come from a clock that was set back since. Without this, everything that counts from them
+/// would wait that much longer. Returns the changed rows.
 Commit set_back(Ledger& ledger, Time now);
 
-/// What was left of a run before the system was started anew, as `boot` says, is no more. Gives the
-/// rows that differ now.
+/// After a reboot the processes that earlier runs left are gone: marks such runs as looked after.
+/// `boot` is the id of the present boot. Returns the changed rows.
 Commit let_go(Ledger& ledger, const std::string& boot);
 
-/// Drops runs nobody asks for any more: ended, of a former generation or a subject that is gone for
-/// longer than it is remembered, no agent's of the last hour, and nothing left of it.
+/// Drops ended runs that no decision needs any more. Such a run is of an earlier generation, or its
+/// subject has been gone for longer than kRemembered. Runs of agents in the last hour stay, because
+/// they count for the hourly limits. So do runs that left processes. Also shortens the output kept
+/// of old runs.
 void forget_old_runs(FlowRecord& record, Time now);
 
-/// One step under construction: copies of the flows it touches and the transaction that makes them
-/// true. Nothing outside changes until the transaction is committed; then `publish`.
+/// One step under construction: copies of the records it touches, and the transaction for the
+/// journal. Nothing outside changes before the commit; then call `publish`.
 class Draft {
  public:
   Draft(const FlowRecords& records, Arrival last_arrival, std::uint64_t last_intent, Time at,
         Time wall_at)
       : now(at), wall(wall_at), arrival(last_arrival), intent(last_intent), records_(records) {}
 
+  /// The record as this step has it; nullptr if there is none or the step forgets the flow.
   const FlowRecord* find(const FlowId& flow) const;
-  /// As it was before this step.
+  /// The record before this step; nullptr if there was none.
   const FlowRecord* before(const FlowId& flow) const;
+  /// The copy of the record to change. For an unknown flow it is empty.
   FlowRecord& touch(const FlowId& flow);
   const std::map<FlowId, FlowRecord>& touched() const { return touched_; }
-  /// What is touched takes its place, and what is forgotten is gone; the tally of the books
-  /// follows.
+  /// Puts the touched records in place, removes the forgotten ones, and updates the index.
   void publish(FlowRecords& records, FlowIndex& flow_index);
   /// A draft of the same step with one flow only, to try something that may be refused.
   Draft trial(const FlowId& flow) const;
 
   void event(Word event, const FlowId& flow, std::string why, Subject subject = {}, Role role = {},
              RunId run = {});
-  /// The answer to a request; the first one counts. Whether this is it.
+  /// Answers a request. Only the first answer counts; false: there was one before.
   bool reply(const Reply& reply);
-  /// Enters where a subject stands, as the book has it.
+  /// Adds the stage of a subject to the transaction, as the record has it.
   void stage(const FlowRecord& record, const Subject& subject);
-  /// Enters a dialect's memo, if it differs.
+  /// Sets the dialect's memo if it differs.
   void memo(FlowRecord& record, const Json& memo);
-  /// Enters what was told of the flows of this step, where that differs.
+  /// Adds to the transaction which notifications were sent, for the touched flows where that
+  /// changed.
   void tell();
-  /// Drops a flow without live runs. What this step finds of it later belongs to a new flow of that
-  /// name; journal and books drop first and enter then.
+  /// Drops a flow without live runs. What this step finds of it afterwards belongs to a new flow of
+  /// the same name, because journal and `publish` drop first and add then.
   void forget(const FlowId& flow);
-  /// Enters the operator's control of a flow.
+  /// Sets the operator's control of a flow. A flow that has lost its files (kLeft) only gets `stop`
+  /// or `idle`.
   void control(FlowRecord& record, Control control, Word reason, std::string why);
-  /// Enters a run into the book and the transaction.
+  /// Enters a run into the record and the transaction.
   void put(FlowRecord& record, const Run& run);
-  /// Enters an accepted version; a later one of the same path in this step takes its place.
+  /// Enters an accepted version. A later version of the same path in this step replaces it.
   void accept(FlowRecord& record, const AcceptedRow& row, std::shared_ptr<const Document> document);
-  /// A file has no rejected version any more. Whether it had one.
+  /// Drops the rejected version of a file. False: it had none.
   bool no_longer_rejected(FlowRecord& record, const std::string& path);
-  /// Drops an accepted version, also one of this step: its file has another name from now on.
+  /// Drops an accepted version, even one of this step: its file has another name or another flow
+  /// from now on.
   void move_away(FlowRecord& record, const std::string& path);
-  /// Plans to write `text` over what stands in the file now; the journal keeps what it replaces.
-  /// (`restore`: with what was accepted of it last).
+  /// Plans to write `text` over what stands in the file now. The journal keeps the replaced bytes.
+  /// `restore`: `text` is the last accepted version.
   void write_over(const FlowRecord& record, const std::string& path, const FileBytes& now_there,
                   const std::string& text, const std::string& why,
                   Intent::Kind kind = Intent::Kind::replace);
-  /// Plans a write; joins it with one of the same path that is planned already.
+  /// Plans a write. Joins it with an earlier write of the same path in this step where possible.
   void plan_write(Intent write);
 
   const Time now;
@@ -140,7 +152,7 @@ class Draft {
   std::vector<Intent> writes;  ///< at most one that replaces or creates a path, in order
   std::map<std::string, std::shared_ptr<const Document>> documents;  ///< accepted in this step
   std::set<std::string> presence;  ///< paths whose `present` changed
-  /// Paths that were found as they were accepted last, and those of which nothing ever is.
+  /// Paths whose file equals the last accepted version, and paths that baton never accepts.
   std::set<std::string> as_accepted;
   std::set<FlowId> decide;                 ///< flows whose decision may differ now
   std::set<FlowId> forgotten;              ///< by `forget`
@@ -148,12 +160,12 @@ class Draft {
   std::vector<std::string> restored;       ///< paths put back in this step
   std::map<std::string, Digest> gave_way;  ///< see PendingWrites::gave_way
   std::set<std::string> looked_at;         ///< see PendingWrites::looked_at
-  std::set<std::string> compared;          ///< paths that were compared with what is in force
+  std::set<std::string> compared;          ///< paths compared with the version in force
 
  private:
   const FlowRecords& records_;
   std::map<FlowId, FlowRecord> touched_;
-  /// Where the rows of `commit.stages` are.
+  /// The index of each row in `commit.stages`.
   std::map<FlowId, std::map<Subject, std::size_t>> staged_;
 };
 

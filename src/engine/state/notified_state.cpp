@@ -28,7 +28,7 @@ void write_list(Json& json, std::string_view name, const Items& items, const Wri
   json.set(name, list);
 }
 
-// A name that is not UTF-8 is no text in JSON: its bytes are written as numbers.
+// A name that is not UTF-8 cannot be a text in JSON, so its bytes are written as numbers.
 Json json_of_name(const std::string& name) {
   if (!bad_utf8(name))
     return name;

@@ -1,5 +1,10 @@
 #pragma once
 
+// Remembers which notifications were sent for a flow and are still true. It is in the journal, so a
+// restart does not repeat them.
+// baton drops what is no longer true. If it becomes true again, baton notifies again. Who is
+// notified and how is decided in src/daemon.
+
 #include <set>
 #include <string>
 #include <vector>
@@ -9,15 +14,15 @@
 
 namespace baton {
 
-/// What people were told of a flow and is still true. It stands in the journal, so that a restart
-/// repeats nothing; what became untrue is dropped and is news when it comes back.
+/// The notifications of one flow, and in the root's record those of the root.
 struct NotifiedState {
   std::vector<Notice> notices;
-  std::vector<Hold> holds;  ///< without their `why`, which may say how often and since when
-  std::string conflict;     ///< rules across documents
-  std::string own_write;    ///< a write of baton's own that was refused
-  bool open = false;        ///< it was seen before its end, so that its end will be news
-  /// Of the root: paths of files that cannot be state files for their names, or are nobody's.
+  std::vector<Hold> holds;  ///< without `why`, because counts and times in it change
+  std::string conflict;     ///< a broken rule across documents
+  std::string own_write;    ///< a refused write of baton's own
+  bool open = false;        ///< baton saw the flow before its end, so the end will be news
+  /// Of the root: paths of files that baton ignores, because of their name or because they belong
+  /// to another program.
   std::set<std::string> ignored;
 
   bool operator==(const NotifiedState&) const = default;
@@ -25,7 +30,7 @@ struct NotifiedState {
 };
 
 NotifiedState notified_state_of(const Json& json);
-/// Null when nothing was told.
+/// Null if there are no notifications.
 Json json_of(const NotifiedState& notified);
 
 }  // namespace baton

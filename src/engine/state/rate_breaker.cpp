@@ -26,7 +26,8 @@ std::size_t RateBreaker::restores(const std::string& path, Time now) {
   return times.size();
 }
 
-// Flows come and go. Looked through when it has doubled, so that a step costs what changed.
+// Removes counts of files that have not changed for long. It looks only when the number of files
+// has doubled, so that a step costs what changed.
 void RateBreaker::forget(Time now, const Catalog& catalog) {
   if (changes_.size() + restores_.size() <= most_)
     return;

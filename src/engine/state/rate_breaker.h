@@ -1,5 +1,10 @@
 #pragma once
 
+// Counts how often each file changes and how often baton restores it. If a file changes too often,
+// its flow is held until the file is calm. So programs that overwrite each other in a circle start
+// no agents.
+// The counts are in memory only: a new daemon counts from zero.
+
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -11,17 +16,16 @@
 
 namespace baton {
 
-/// How often files change and are put back within the windows in which that counts. In memory only:
-/// a daemon that starts anew begins to count anew.
+/// The counts of all files of a root.
 class RateBreaker {
  public:
-  /// The rate breaker: one more version of the file, now, is one too many. Until when it is not
-  /// calm.
+  /// Asks about a new version of the file that is not counted yet. If that version is one too many,
+  /// returns until when the flow is held.
   std::optional<Time> too_many(const std::string& path, const FileKind& kind, Time now);
-  /// How often a file was put back within the last ten minutes.
+  /// How often baton restored the file within the last ten minutes.
   std::size_t restores(const std::string& path, Time now);
 
-  /// A step became true: what it changed and put back counts.
+  /// The step is committed: counts the files that it changed and restored.
   void committed(const Draft& draft, const Catalog& catalog);
 
  private:
@@ -31,7 +35,7 @@ class RateBreaker {
   Moments restores_;
   Moments changes_;
   static constexpr std::size_t kFew = 1000;
-  std::size_t most_ = kFew;  ///< beyond that many files the old ones are looked for
+  std::size_t most_ = kFew;  ///< with more files than that, old counts are removed
 };
 
 }  // namespace baton
