@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of one decision about a session: records of runs, hand-offs between roles, the state of
-// the session, the next agents, and the writes to group_status and orchestrator_state.
+// The parts of one decision about a session. They record runs, hand groups from role to role, find
+// the state of the session, choose the next agents, and write group_status and orchestrator_state.
 // coordination.cpp calls them in order.
 
 #include <set>

@@ -102,7 +102,8 @@ struct Memo {
   bool operator==(const Memo&) const = default;
 };
 
-/// Adds a value that was put back; replaces an older one at the same place.
+/// Adds a value that baton has put back or doubts. Replaces an older one at the same place, and
+/// keeps the newest 20.
 void remember(Memo& memo, PutBack back);
 
 Memo memo_of(const Json& json);
