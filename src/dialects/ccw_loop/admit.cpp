@@ -22,7 +22,7 @@ bool has(const std::vector<std::string>& history, const std::string& digest) {
   return std::find(history.begin(), history.end(), digest) != history.end();
 }
 
-/// A task that was completed and is not any more; empty: none.
+/// The id of a task that was completed before and is not completed now; empty: none.
 std::string undone_task(const Value& before, const Value& after) {
   const Value& tasks = list(member(after, "develop"), "tasks");
   for (const Value& task : list(member(before, "develop"), "tasks").GetArray()) {
@@ -92,7 +92,7 @@ class Comparison {
     why_ += (why_.empty() ? "" : "; ") + why;
   }
 
-  /// T3.
+  /// T3: members that never change.
   void identity() {
     for (const std::string_view name : kIdentity)
       if (!same(before_, after_, name)) {
@@ -101,7 +101,8 @@ class Comparison {
       }
   }
 
-  /// T5 and T7. Work that is an old copy is put back, and then counts as unchanged.
+  /// T5: current_iteration never falls. T7: baton puts back a skill_state that is an old copy, and
+  /// it does not count as new work.
   void progress() {
     skill_changed_ = !same(before_, after_, "skill_state");
     iteration_changed_ = new_.iteration != old_.iteration;
@@ -123,8 +124,9 @@ class Comparison {
     }
   }
 
-  /// T4. While no daemon ran, a person may have changed it and an executor may have worked on with
-  /// that.
+  /// T4: metadata that changes together with the work comes from an executor's old copy, so baton
+  /// puts it back. At the daemon's first look, a person may have changed the metadata and an
+  /// executor the work. Then baton puts back only a value that an earlier version had.
   void metadata() {
     if (!skill_changed_ && !iteration_changed_)
       return;
@@ -136,7 +138,7 @@ class Comparison {
       }
   }
 
-  /// T1, T2, T6.
+  /// T1, T2, T6: changes of the status.
   void status() {
     const bool touched = skill_changed_ || iteration_changed_;
     const bool worked = (skill_changed_ && !stale_skill_) || new_.iteration > old_.iteration;
@@ -144,7 +146,7 @@ class Comparison {
       knows_of_resume_ = worked && new_.status == Status::running && !memo_.resumed_over.empty();
       return;
     }
-    // A stop is the safe side, whoever writes it.
+    // A stop is the safe choice, so baton accepts it even from an outdated copy.
     const bool stop = new_.status == Status::failed && old_.status != Status::completed;
     if (stop && parked() && (touched || change_.unseen))
       return;
@@ -163,7 +165,7 @@ class Comparison {
     return {};
   }
 
-  /// The same for a status that comes alone.
+  /// Why a status that comes without work does not count; empty: it counts.
   std::string_view old_word() const {
     if (parked() && change_.unseen)
       return "its writer had not seen that";
@@ -174,7 +176,6 @@ class Comparison {
     return {};
   }
 
-  /// Puts the status back.
   void refuse(std::string_view rule, const std::string& why) {
     broken(rule, "status",
            "the loop is " + std::string(word(old_.status)) + ", not " +
@@ -182,21 +183,22 @@ class Comparison {
     put_back(kControl);
   }
 
-  /// An executor that has left writes no old copies; the same bytes are then a person's wish. An
-  /// executor counts as present until baton has seen that it is gone.
+  /// Whether the whole file is an old version. A version that baton has corrected always is. Any
+  /// other earlier version counts as old only until baton has seen the executor leave. After that,
+  /// only a person can bring it back, and means it.
   bool old_copy() const {
     const std::string digest = hex(change_.after.digest());
     return has(memo_.corrected, digest) || (!memo_.left && has(memo_.states, digest));
   }
 
-  /// A request paused the loop, and an executor may still be alive that has not seen the pause. Its
-  /// old copy looks like a person's wish to continue, so only a request resumes the loop.
+  /// A request paused the loop, and an executor that has not seen the pause may still be alive. Its
+  /// old copy looks like a person who resumes the loop, so only a request may resume it.
   bool asked_to_pause() const {
     return old_.status == Status::paused && memo_.pause_asked && !memo_.left;
   }
 
-  /// An executor repeats the status from before a request set the loop to running. A person who
-  /// pauses the loop now does not change the work in the same write.
+  /// Whether an executor brings back the status from before a request set the loop to running. It
+  /// is no person's pause: a person does not change the work in the same write.
   bool from_before_resume() const {
     const bool aside = new_.status == Status::paused || new_.status == Status::user_exit;
     return old_.status == Status::running && aside && !memo_.left &&
@@ -215,7 +217,7 @@ class Comparison {
       admission.memo = json_of(memo_);
     if (edits_.empty())
       return admission;
-    // The same bytes again are an old copy, too.
+    // If the same bytes come again, they are an old copy.
     remember(memo_.corrected, hex(change_.after.digest()));
     admission.memo = json_of(memo_);
     auto text = json::splice(change_.after.text(), edits_);

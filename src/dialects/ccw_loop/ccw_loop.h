@@ -1,5 +1,10 @@
 #pragma once
 
+// The functions that make the dialect `ccw_loop`. Each is pure: it reads the documents of one loop
+// and returns what to do. `core/dialect.h` says when the engine calls each of them.
+// One file per job: files, snapshot, memo, check, admit, next_action, decide, control, create,
+// rebuild, prompts. loop.h reads the master state.
+
 #include <array>
 #include <map>
 #include <optional>
@@ -11,10 +16,6 @@
 #include "dialects/ccw_loop/snapshot.h"
 
 namespace baton::ccw_loop {
-
-// The functions that make the dialect. Each is pure: it reads the documents of one loop and returns
-// what to do. One file per job: files, snapshot, memo, check, admit, next_action, decide, control,
-// create, rebuild, prompts. loop.h reads the master state.
 
 std::vector<FileKind> files(const Json& options);
 
@@ -34,8 +35,8 @@ Stages stages(const View& view);
 Decision decide(const View& view);
 
 /// The rules between two versions of a master state (T rules of the format page). baton and the
-/// executor both write the whole file from their own copies. What is outdated in a version is
-/// corrected, and what is new is kept.
+/// executor both write the whole file from their own copies. So baton corrects what is outdated in
+/// a new version and keeps what is new.
 Admission admit(const View& view, const Change& change);
 
 /// Verbs that the loop handles itself. A request that it does not answer goes to the engine.
@@ -47,23 +48,27 @@ inline constexpr std::array kVerbs = {std::string_view("start"),  std::string_vi
 /// Answers the requests of this flow: status changes go to `writes`, replies to `decision`.
 void answer(Snapshot& snapshot, Writes& writes, Decision& decision);
 
-/// Checks the arguments of `start` and `create`. Errc::usage names an unknown one.
+/// Checks the arguments of `start` and `create`. Errc::usage names the first one that is unknown or
+/// wrong.
 Result<void> check_request(const Request& request);
 
+/// The files of a new loop, with the status `created`. Errc::usage: the loop exists, the arguments
+/// or the id are wrong, or the request is a `start` of a loop that does not exist.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
 /// An id for a new loop: the time in UTC and eight digits of a digest of the seed.
 std::string fresh_id(Time wall, std::string_view seed);
 
 /// Versions of a lost master state, best first: the last accepted one, the backup, one made from
-/// the progress files. None is running. The format page says which fields each source knows.
+/// the progress files. None of them has the status `running`, so that baton starts nothing before a
+/// person resumes the loop. The format page says which fields each source knows.
 std::vector<Create> rebuild(const View& view);
 
-/// `skill_state` from the progress files alone. Null when there are none.
+/// `skill_state` made from the progress files alone. Null if there are none.
 Json rebuilt_skill(const FlowState& docs, bool interactive);
 
-/// With `tee_debug`, once per run that has ended: the lines it printed that are records for
-/// debug.log and are not in it yet (C-27).
+/// With the option `tee_debug`: the debug records that the newest run has printed and debug.log
+/// lacks (C-27). Searches the output once, after the run has ended.
 std::optional<Append> debug_log_lines(Snapshot& snapshot);
 
 }  // namespace baton::ccw_loop

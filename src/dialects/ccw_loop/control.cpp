@@ -8,7 +8,7 @@ namespace baton::ccw_loop {
 
 namespace {
 
-/// Answers one request after the other.
+/// Answers requests, one at a time.
 class RequestHandler {
  public:
   RequestHandler(Snapshot& snapshot, Writes& writes, Decision& decision)
@@ -54,7 +54,7 @@ class RequestHandler {
     reply(request, true, message + beside());
   }
 
-  /// The reply says so when the file has a version that was not accepted.
+  /// A note for replies if the file has a version that baton did not accept; else empty.
   std::string beside() const {
     const auto refused = snapshot_.view.rejected.find(snapshot_.loop.path);
     if (refused == snapshot_.view.rejected.end())
@@ -66,8 +66,8 @@ class RequestHandler {
            (why.empty() ? "" : " (" + printable(why, 300) + ")");
   }
 
-  /// Writes a status that is already in force once more, because the file has another one and no
-  /// executor is there to correct it.
+  /// Writes the accepted status once more if the file has a rejected version. While an executor
+  /// lives, baton leaves the file to it.
   void confirm(const Request& request) {
     if (snapshot_.live() != nullptr || !snapshot_.view.rejected.contains(snapshot_.loop.path))
       return;
@@ -184,8 +184,8 @@ class RequestHandler {
       reply(request, false, "no attempt at the next action has failed; the loop is " + declared());
   }
 
-  /// Moves the loop's files away. The engine forgets a loop without files, and refuses while an
-  /// executor is alive. A file that was not accepted keeps everything as it is.
+  /// Moves the loop's files away. The engine then forgets the loop; it refuses while an executor is
+  /// alive. If baton has rejected a file of the loop, it moves nothing.
   void forget(const Request& request) {
     if (snapshot_.loop.status == Status::running)
       return reply(request, false,
@@ -259,7 +259,7 @@ void answer(Snapshot& snapshot, Writes& writes, Decision& decision) {
     if (!ours || request.flow != snapshot.view.flow || snapshot.memo.dealt.contains(request.id))
       continue;
     handler.handle(request);
-    // The status is written first. The next decision sees the rest.
+    // baton writes the new status first. The next decision answers the other requests.
     if (!writes.updates(snapshot).empty())
       return;
   }

@@ -37,7 +37,7 @@ std::string task_lines(const Value& texts, Time wall) {
   return lines;
 }
 
-/// The first member of the object that is not known, with a suggestion.
+/// The first unknown member of the object, with a suggestion.
 std::optional<std::string> stranger(const Value& object, const std::vector<std::string>& known) {
   if (!object.IsObject())
     return std::nullopt;

@@ -8,7 +8,7 @@ namespace baton::ccw_loop {
 
 namespace {
 
-/// Fits the schema of debug.log.
+/// Whether a printed line fits the schema of debug.log.
 bool is_record(std::string_view line) {
   const auto parsed = line.starts_with('{') ? parse_json(std::string(line)) : Result<Json>(Json());
   if (!parsed || !json::text(**parsed, "hid"))

@@ -11,12 +11,13 @@ namespace baton::ccw_loop {
 
 namespace {
 
-// Runs in a row that succeed and change nothing.
+/// baton pauses the loop after so many runs in a row that succeed and change nothing.
 constexpr std::uint32_t kMaxIdleRuns = 2;
 
-/// Finds the kind of work that arrived last: the one that is newer than in the version before. Two
-/// executors may have two clocks, so times of different versions are not compared. All times in one
-/// version come from one writer. A time that went back is an old copy.
+/// Finds the kind of work that arrived last: its time is newer than in the version before. If
+/// several times are newer, the latest one counts, because one writer wrote them all. Different
+/// kinds of work are not compared across versions, because two executors may have two clocks. A
+/// time that went back comes from an old copy and does not count.
 void note_facts(Snapshot& snapshot) {
   constexpr std::array kWork = {Action::develop, Action::debug, Action::validate};
   const Work& work = snapshot.loop.work;
@@ -56,14 +57,15 @@ void note_versions(Snapshot& snapshot) {
   snapshot.memo.ahead = snapshot.memo.ahead || ahead(*snapshot.loop.root, snapshot.view.wall);
 }
 
-/// Whether the run counts as an iteration. Each turn counts once, with all its attempts.
+/// Whether the run counts as an iteration. With granularity `run` the executor counts itself.
 bool counts(const Snapshot& snapshot, const Run& run) {
   const auto action = parse_action(run.purpose);
   return snapshot.options.granularity == Granularity::action && action &&
          kActions.at(static_cast<std::size_t>(*action)).counts;
 }
 
-/// A run has just started: remembers the work it found and counts the iteration.
+/// If a run has just started: remembers the work it found, and counts an iteration. All attempts of
+/// one turn count as one iteration.
 void note_start(Snapshot& snapshot, Writes& writes) {
   const Run* const run = snapshot.live();
   if (run == nullptr || run->id == snapshot.memo.run)
@@ -80,8 +82,8 @@ void note_start(Snapshot& snapshot, Writes& writes) {
   writes.because("an executor begins to " + run->purpose);
 }
 
-/// The newest run has ended: it was idle if it succeeded and changed nothing. In a paused loop that
-/// is right.
+/// If the newest run has ended: the run was idle if it succeeded and changed nothing. In a paused
+/// loop an executor rightly changes nothing, so its run does not count as idle.
 void note_end(Snapshot& snapshot) {
   Memo& memo = snapshot.memo;
   if (memo.judged)
@@ -97,7 +99,7 @@ void note_end(Snapshot& snapshot) {
   }
 }
 
-/// Identifies a run in the message of an error.
+/// The text that names a run in the message of an error.
 std::string mark_of(const Run& run) {
   return "(run " + run.id.substr(0, 8) + ")";
 }
@@ -111,7 +113,7 @@ bool noted(const Value& errors, const Run& run) {
   });
 }
 
-/// Adds failed attempts to the errors of skill_state once there is one.
+/// Adds failed attempts to `errors` of skill_state, if the loop has a skill_state.
 void note_errors(const Snapshot& snapshot, Writes& writes) {
   if (snapshot.loop.skill == nullptr)
     return;
@@ -131,7 +133,7 @@ void note_errors(const Snapshot& snapshot, Writes& writes) {
   }
 }
 
-/// Decides about a running loop without a running executor.
+/// Decides what comes next in a running loop without an executor.
 class NextStep {
  public:
   NextStep(Snapshot& snapshot, Writes& writes, Decision& decision)
@@ -205,7 +207,8 @@ class NextStep {
     }
   }
 
-  /// A person who resumes the loop has added tests or says so: they are run.
+  /// The first time, baton pauses the loop. A person who resumes it claims that there are tests
+  /// now, so baton validates again.
   void untested(const NextAction& choice) {
     std::string& paused = snapshot_.memo.untested;
     if (snapshot_.options.no_tests == NoTests::fail) {
@@ -272,7 +275,8 @@ class NextStep {
   Decision& decision_;
 };
 
-/// Ends an executor that continues beyond the limit. What a person chose may exceed it.
+/// Ends an executor that goes on although max_iterations is reached. An interactive loop may exceed
+/// the limit, because a person chooses each of its actions.
 void limit_run(Snapshot& snapshot, Decision& decision) {
   const Run* const run = snapshot.live();
   const bool beyond = run != nullptr && !snapshot.interactive() &&
@@ -306,11 +310,11 @@ void apply_status(Snapshot& snapshot, Decision& decision) {
                 "the loop is " + decision.declared + " and the executor did not exit"});
 }
 
-/// Why the loop does not continue, when baton or a failure is the reason.
+/// Says why the loop does not continue, if baton has paused it or it has failed.
 void explain(Snapshot& snapshot, bool writing, Decision& decision) {
   Memo& memo = snapshot.memo;
   const Status status = snapshot.loop.status;
-  // A status that is just being written is not in the file yet.
+  // While baton writes a new status, the file has the old one, and the reason must stay.
   if (!writing && status != Status::paused && status != Status::failed) {
     memo.hold.clear();
     memo.hold_why.clear();
@@ -347,8 +351,8 @@ void decide_next(Snapshot& snapshot, Writes& writes, Decision& decision) {
                                   "the executor from before the pause is still running"});
 }
 
-/// Warnings about the versions of this loop. Their text stays the same, so that each is reported
-/// once.
+/// Warns about versions of this loop. The text of a warning stays the same, so that baton reports
+/// it once.
 void warn(const Memo& memo, Decision& decision) {
   const auto tell = [&](const std::string& what) {
     decision.notices.push_back(Notice{"warning", Subject(kMain), what});
@@ -396,12 +400,12 @@ Decision decide(const View& view) {
   note_start(snapshot, writes);
   note_end(snapshot);
   note_errors(snapshot, writes);
-  // A new status is written first.
+  // baton writes its changes first. It decides the next action when they are in the file.
   const bool said = !writes.updates(snapshot).empty();
   if (!said)
     decide_next(snapshot, writes, decision);
   apply_status(snapshot, decision);
-  // Files that move away are not written any more.
+  // `forget` has put moves of all files into the updates, so baton does not write these files.
   if (decision.updates.empty())
     decision.updates = writes.updates(snapshot);
   explain(snapshot, !decision.updates.empty(), decision);

@@ -16,13 +16,13 @@ constexpr std::string_view kSuffix = ".json";
 
 struct Row {
   std::string_view kind;
-  std::string_view name;  ///< after the folder
+  std::string_view name;  ///< path below the folder of the loops
   Format format;
   bool essential;
   bool schema = true;
 };
 constexpr std::array kRows = {
-    // Before the master state, because its name fits that pattern, too.
+    // Before the master state: the name fits that pattern too, and the first match wins.
     Row{"tasks_alias", "loop-v2-{flow}.tasks.json", Format::json, false, false},
     Row{"state", "loop-v2-{flow}.json", Format::json, true},
     Row{"tasks", "loop-v2-{flow}.tasks.jsonl", Format::jsonl, false},
@@ -35,14 +35,14 @@ constexpr std::array kRows = {
     Row{"debug", "loop-v2-{flow}.progress/debug.log", Format::jsonl, false},
     Row{"hypotheses", "loop-v2-{flow}.progress/hypotheses.json", Format::json, false},
     Row{"test_results", "loop-v2-{flow}.progress/test-results.json", Format::json, false},
-    // For people, and to rebuild a lost master state.
+    // Written for people. baton reads them only to rebuild a lost master state.
     Row{"progress", "loop-v2-{flow}.progress/{part}.md", Format::text, false, false},
     Row{"backup", "loop-v2-{flow}.json.backup", Format::text, false, false},
 };
 
 constexpr std::array<std::string_view, 2> kFolders = {".workflow/.loop", ".loop"};
 
-/// Files of other programs.
+/// Files that baton recognises and leaves alone.
 FileKind other(std::string pattern, std::string whose) {
   FileKind kind;
   kind.kind = std::move(whose);
@@ -72,7 +72,7 @@ std::vector<FileKind> files(const Json& options) {
                   "letter or a digit)"),
         std::pair("/loop-{part}.json", "a loop of another version")})
     kinds.push_back(other(folder + pattern, whose));
-  // The original has used both folders (C-31). A loop in the other one is reported.
+  // The origin has used both folders (C-31). baton reports a loop in the other one.
   for (const std::string_view elsewhere : kFolders)
     if (elsewhere != folder)
       kinds.push_back(other(std::string(elsewhere) + "/loop-v2-{part}.json",

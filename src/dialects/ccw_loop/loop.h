@@ -1,5 +1,7 @@
 #pragma once
 
+// The master state and the options of the dialect as types.
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,8 +16,6 @@
 
 namespace baton::ccw_loop {
 
-// The master state and the options of the dialect as types.
-
 /// A member that is a list; an empty list when it is absent.
 const Value& list(const Value& object, std::string_view name);
 /// The item with this `id`; nullptr: none.
@@ -24,20 +24,21 @@ std::int64_t count(const Value& items, std::string_view member, std::string_view
 /// The member, or null.
 const Value& member(const Value& object, std::string_view name);
 
-/// The work in `skill_state`. The lists count, not the counters next to them.
+/// The work in `skill_state`. The numbers come from the lists, because the counters in the file may
+/// be wrong.
 struct Work {
   std::int64_t total = 0;
   std::int64_t pending = 0;
   std::int64_t in_progress = 0;
   std::int64_t completed = 0;
-  /// Times of one writer, so they can be compared.
+  // One writer wrote these times, so they can be compared.
   std::optional<Time> developed;
   std::optional<Time> debugged;
   std::optional<Time> validated;
   bool passed = false;     ///< `passed` is true and there are no failed tests (S9)
   bool no_tests = false;   ///< the last validation ran no test
-  bool confirmed = false;  ///< a hypothesis is confirmed, also in the list (S8)
-  bool undecided = false;  ///< every hypothesis is rejected or has no evidence
+  bool confirmed = false;  ///< the list says that confirmed_hypothesis is confirmed (S8)
+  bool undecided = false;  ///< every hypothesis is rejected or has no evidence, or there is none
 
   std::int64_t open() const { return pending + in_progress; }
 };
@@ -51,7 +52,7 @@ struct Loop {
   Status status = Status::created;
   std::int64_t iteration = 0;
   double max_iterations = 0;
-  std::optional<Action> last_action;  ///< of skill_state
+  std::optional<Action> last_action;  ///< from skill_state
   Work work;
 
   std::string text(std::string_view name) const { return text_of(*root, name); }
@@ -60,7 +61,7 @@ struct Loop {
   /// "iteration 2 of 10, 1 of 3 tasks done, validation not passed"
   std::string summary() const;
 };
-/// The loop of a flow.
+/// The loop of a flow; `root` is nullptr if it has no master state.
 Loop loop_of(const FlowState& docs);
 /// Reads a master state; `file` and `path` stay empty.
 Loop loop_of(const Value& root);

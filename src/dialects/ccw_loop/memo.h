@@ -1,5 +1,8 @@
 #pragma once
 
+// What baton remembers of a loop besides its files. It is kept in the journal, so the names of the
+// JSON members never change.
+
 #include <cstdint>
 #include <set>
 #include <string>
@@ -10,51 +13,50 @@
 
 namespace baton::ccw_loop {
 
-// What baton remembers of a loop beside its files. It is part of the journal. The names of its
-// members in JSON never change.
-
-/// What baton remembers of a loop besides its documents; journalled.
+/// The memory of one loop.
 struct Memo {
-  /// Digests, oldest first, of the skill_states and of the master states accepted so far, and of
-  /// those that were corrected. A version that equals one of them is an old copy.
-  std::vector<std::string> skills;
-  std::vector<std::string> states;
-  std::vector<std::string> corrected;
-  /// Digests of the members in kMetadata accepted so far.
-  std::vector<std::string> metadata;
-  /// The newest run, and the digest of the work (see Snapshot) when it started.
-  RunId run;
-  std::string work;
-  bool judged = false;          ///< its end was handled
-  bool debug_log_done = false;  ///< its output was searched for debug records (C-27)
-  std::uint32_t idle = 0;       ///< runs in a row that succeeded and changed nothing
-  std::string counted;          ///< key of the last turn that was counted as an iteration
-  /// when max_iterations was first seen to be reached, on baton's clock
+  // Digests of earlier versions, oldest first. `admit` recognises old copies by them.
+  std::vector<std::string> skills;     ///< accepted versions of skill_state
+  std::vector<std::string> states;     ///< accepted versions of the whole master state
+  std::vector<std::string> corrected;  ///< master states that baton has corrected
+  std::vector<std::string> metadata;   ///< accepted values of the members in kMetadata
+  RunId run;                           ///< the newest run
+  std::string work;                    ///< Snapshot::work_digest when that run started
+  bool judged = false;                 ///< baton has looked at the end of that run, see `idle`
+  /// baton has searched the output of that run for debug records (C-27).
+  bool debug_log_done = false;
+  std::uint32_t idle = 0;  ///< runs in a row that succeeded and changed nothing
+  std::string counted;     ///< key of the last turn that was counted as an iteration
+  /// Since when the running executor is beyond max_iterations, on baton's clock; 0: it is not.
   std::int64_t limit_ms = 0;
   std::string mode;          ///< `auto` or `interactive`, given by `start`
   std::string choice;        ///< the action that a person chose
-  std::string choice_key;    ///< key of the turn that it is for
-  std::string answer;        ///< what the person wrote with it
-  bool pause_asked = false;  ///< a request paused the loop, not the file
-  /// The status from which a request set the loop to running while an executor was at work, until
-  /// that executor shows that it knows. Else empty.
+  std::string choice_key;    ///< the turn that `choice` is for (Job::key)
+  std::string answer;        ///< text that the person added to the choice
+  bool pause_asked = false;  ///< a request paused the loop; false: somebody wrote it into the file
+  /// The status before a request set the loop to running while an executor was alive. An old copy
+  /// of that executor may bring the status back. Empty once the executor has written `running` with
+  /// new work, or has ended.
   Word resumed_over;
-  bool left = false;     ///< no executor was alive at the last decision
-  bool hurry = false;    ///< do not wait for an executor that is still there after the end
-  std::string untested;  ///< key of the turn by which it was last paused because no test had run
-  Word hold;             ///< why baton paused or failed the loop
+  bool left = false;   ///< no executor was alive at the last decision
+  bool hurry = false;  ///< a person stopped an ended loop: end its executor without pause_grace
+  /// The turn in which baton last paused the loop because no test had run (Job::key).
+  std::string untested;
+  Word hold;  ///< why the loop is paused or failed, if baton or a failure is the cause
   std::string hold_why;
-  /// When the work was last developed, debugged and validated, as of the last version; and which of
-  /// the three arrived last. Nothing: only the times tell.
+  /// Times of the last develop, debug and validate work in the last version, in this order; "" for
+  /// a missing time.
   std::vector<std::string> facts;
+  /// Which of these three kinds of work baton saw arrive last; empty: next_action compares the
+  /// times.
   Word newest;
-  std::string warning;          ///< about the last version (T7)
+  std::string warning;          ///< a warning about the last version (T7)
   bool ahead = false;           ///< updated_at was once far ahead of baton's clock (S12)
   std::set<std::string> dealt;  ///< requests that are answered and may still be in the view
   bool operator==(const Memo&) const = default;
 };
 
-/// Adds a digest unless it is the newest already. Forgets the oldest beyond a limit.
+/// Adds a digest unless it is the newest one already. Keeps the newest 32.
 void remember(std::vector<std::string>& history, const std::string& digest);
 
 Memo memo_of(const Json& json);

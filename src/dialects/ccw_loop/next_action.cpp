@@ -16,8 +16,8 @@ std::string tasks(std::int64_t count, const char* what) {
   return std::to_string(count) + (count == 1 ? " task is " : " tasks are ") + what;
 }
 
-/// Whether something was done after the others. Without a time it is older than everything. Of two
-/// equal times the last action counts as the later one.
+/// Whether this kind of work was done after the others. Work without a time is the oldest. Of two
+/// equal times, the time of the last action is the later one.
 bool later(const std::optional<Time>& time, const std::optional<Time>& others, Action action,
            const RunHistory& history) {
   if (time && time == others && history.done == action)
@@ -25,7 +25,7 @@ bool later(const std::optional<Time>& time, const std::optional<Time>& others, A
   return history.newest ? time && history.newest == action : time > others;
 }
 
-/// Step 6: the last work was a validation that has not passed.
+/// A6: the last work was a validation that has not passed.
 NextAction after_failed_validation(const Loop& loop, const Options& options) {
   if (!loop.work.no_tests)
     return act(Action::debug, "the last validation has not passed");
@@ -43,7 +43,7 @@ NextAction debug_again(const Options& options, std::uint32_t debugged_in_a_row) 
   return act(Action::debug, "no hypothesis with evidence is left");
 }
 
-/// Whether a proposal may replace steps 5 to 8. An executor cannot declare the loop done.
+/// Whether a proposal may replace rows A5 to A8. An executor cannot propose the end of the loop.
 bool acceptable(const Loop& loop, const Options& options, std::uint32_t debugged_in_a_row,
                 Action proposal) {
   if (proposal == Action::init || proposal == Action::complete)
@@ -105,7 +105,7 @@ std::string obstacle(const Loop& loop, Action action) {
 
 namespace {
 
-/// Blanks and Markdown around words.
+/// Spaces and Markdown that executors put around words.
 constexpr std::string_view kDecoration = " \t\r*`";
 
 constexpr std::string_view kHead = "ACTION_RESULT:";

@@ -1,5 +1,8 @@
 #pragma once
 
+// Chooses what a running loop does next, from its master state and the history of its runs.
+// decide.cpp carries the choice out.
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,8 +12,6 @@
 #include "dialects/ccw_loop/words.h"
 
 namespace baton::ccw_loop {
-
-// Chooses what a running loop does next, from its state alone. decide.cpp carries it out.
 
 /// The next action, or why there is none.
 struct NextAction {
@@ -26,26 +27,25 @@ struct NextAction {
   bool operator==(const NextAction&) const = default;
 };
 
-/// What is known beside the state.
+/// What baton knows of the loop besides its master state.
 struct RunHistory {
   std::uint32_t debugged_in_a_row = 0;  ///< how many of the last actions were debugging
-  std::optional<Action> done;           ///< the last action; it decides between two equal times
-  /// The kind of work that arrived last. It goes before the times, which may come from several
-  /// clocks. Nothing when all of it was there from the beginning.
+  std::optional<Action> done;           ///< the last action; of two equal times its time is newer
+  /// The kind of work that baton saw arrive last. It counts more than the times in the file, which
+  /// may come from several clocks. Not set: baton saw no kind of work arrive, and the times count.
   std::optional<Action> newest;
-  /// The proposal of the last executor. It counts from step 4 on, and only if the action is
-  /// possible.
+  /// The proposal of the last executor. It may replace rows A5 to A8 if the action is possible.
   std::optional<Action> proposed;
 };
 
-/// Follows the steps of the format page, in order.
+/// Follows the rows A2 to A8 of the format page, in order.
 NextAction next_action(const Loop& loop, const Options& options, const RunHistory& history = {});
 
 /// Why the action is not possible now; empty: it is.
 std::string obstacle(const Loop& loop, Action action);
 
-/// What an executor prints about the action it has done. Only a proposal and a message for the next
-/// executor: the files decide.
+/// What an executor prints about the action it has done. baton uses it only as a proposal for the
+/// next action and as a message for the next executor. The files decide.
 struct ResultBlock {
   bool found = false;
   std::string action;

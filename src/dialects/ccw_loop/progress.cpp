@@ -14,7 +14,7 @@ namespace baton::ccw_loop {
 
 namespace {
 
-/// Gives one trimmed line after the other.
+/// Splits a text into trimmed lines.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
@@ -106,7 +106,7 @@ std::optional<Iteration> iteration(std::string_view title) {
   if (!title.starts_with(" - "))
     return std::nullopt;
   title.remove_prefix(3);
-  // The time is in the last brackets; the description may have brackets, too.
+  // The time is in the last brackets, because the description may have brackets too.
   if (const auto open = title.rfind(" ("); open != std::string_view::npos && title.ends_with(')')) {
     found.when = std::string(title.substr(open + 2, title.size() - open - 3));
     title = title.substr(0, open);
@@ -359,7 +359,7 @@ constexpr std::array kPlaces = {Place::in_folder,    Place::beside,
                                 Place::alias_beside, Place::alias_in_progress,
                                 Place::spare};
 
-/// `tasks.json` is another name in texts of the original (C-28).
+/// Some texts of the origin call the task list `tasks.json` (C-28).
 Place alias_of(const std::string& path) {
   if (path.ends_with(".progress/tasks.json"))
     return Place::alias_in_progress;

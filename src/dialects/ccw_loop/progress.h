@@ -1,5 +1,10 @@
 #pragma once
 
+// Reads what executors leave beside the master state: progress notes in Markdown and task lists.
+// rebuild.cpp makes a lost master state from them, prompts.cpp shows the tasks.
+// Executors write the notes for people. So baton reads only headings and labels, and any of them
+// may be missing.
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,12 +14,7 @@
 
 namespace baton::ccw_loop {
 
-// Reads what executors leave beside the master state: progress notes in Markdown and task lists.
-// rebuild.cpp makes a lost master state from them, prompts.cpp shows the tasks.
-
-/// Progress notes are written for people. Only their headings and labels are read, and all of them
-/// may be missing.
-/// their landmarks count, and everything may be missing.
+/// One entry of the timeline in develop.md.
 struct DevelopEntry {
   std::string description;
   std::string timestamp;
@@ -26,7 +26,7 @@ struct DevelopEntry {
 };
 struct DevelopProgress {
   bool found = false;
-  std::string task;  ///< of the whole loop
+  std::string task;  ///< the task of the whole loop
   std::string started;
   std::vector<std::string> list;  ///< descriptions, in order
   std::vector<DevelopEntry> entries;
@@ -48,14 +48,14 @@ struct DebugProgress {
   std::string bug;
   std::int64_t iteration = 0;
   std::string analysed;   ///< time of the highest iteration
-  std::string confirmed;  ///< the hypothesis that is named as root cause
+  std::string confirmed;  ///< the hypothesis that the notes name as root cause
   std::vector<HypothesisNote> hypotheses;
 };
 DebugProgress read_debug(std::string_view text);
 
 struct ValidateProgress {
   bool found = false;
-  std::string task;  ///< of the whole loop
+  std::string task;  ///< the task of the whole loop
   std::string validated;
   std::int64_t total = 0;
   std::int64_t passed = 0;
@@ -65,7 +65,7 @@ struct ValidateProgress {
   Json pass_rate;  ///< null: not given, or not a number
   Json coverage;
   std::vector<std::string> failed_tests;
-  bool result = false;  ///< PASS
+  bool result = false;  ///< the notes say PASS
 };
 ValidateProgress read_validate(std::string_view text);
 
@@ -74,15 +74,15 @@ ValidateProgress read_validate(std::string_view text);
 std::string_view progress_text(const FlowState& docs,
                                std::initializer_list<std::string_view> parts);
 
-/// The task list from before the loop started: the first that exists of `{id}/tasks.jsonl`,
-/// `{id}.tasks.jsonl`, `{id}/.task/*.json`, and `tasks.json` in `{id}/`, as `{id}.tasks.json` and
-/// in `{id}.progress/`. Of two records about one task the later one counts. Sorted by `order`, then
-/// by position.
+/// The task list from before the loop started. Comes from the first of these places that exists:
+/// `{id}/tasks.jsonl`, `{id}.tasks.jsonl`, `{id}/.task/*.json`, `{id}/tasks.json`,
+/// `{id}.tasks.json`, `{id}.progress/tasks.json`. If there are two records about one task, the
+/// later one counts. Sorted by `order`, then by position.
 struct TaskList {
   std::vector<std::string> paths;  ///< relative to the root; empty: there is none
   std::vector<const Value*> tasks;
 };
-/// With `spare` also `{id}/tasks.jsonl.backup`, if there is no other.
+/// With `spare`: looks for `{id}/tasks.jsonl.backup` too, in the last place.
 TaskList task_list(const FlowState& docs, bool spare = false);
 
 /// The tasks in the form of `skill_state.develop.tasks`.

@@ -41,8 +41,9 @@ std::string task_id(std::size_t position) {
   return "task-" + std::string(3 - std::min<std::size_t>(3, number.size()), '0') + number;
 }
 
-/// The tasks of develop.md, or else of the prepared list. The list gives order and description, the
-/// timeline gives progress, and changes.log overrides files and times.
+/// The tasks of develop.md, or else of the prepared task list. The list in develop.md gives order
+/// and description, the timeline gives progress. Files and times come from changes.log where it has
+/// them.
 class Tasks {
  public:
   Tasks(const DevelopProgress& progress, const FlowState& docs) : started_(progress.started) {
@@ -142,7 +143,7 @@ class Tasks {
   /// The position of the entry's task.
   std::size_t apply(const DevelopEntry& entry) {
     Json* known = find("id", entry.id);
-    // An id made from a position does not identify an entry with another description.
+    // baton may have made this id from a position, so another description means another task.
     if (known == nullptr || json::text(**known, "description") != entry.description)
       known = open(entry.description);
     Json& task = known != nullptr ? *known : add(entry.description);
@@ -162,7 +163,8 @@ class Tasks {
     return static_cast<std::size_t>(&task - tasks_.data());
   }
 
-  /// One record per file or per task (C-26). A task that is in no list is added.
+  /// A record of changes.log. There is one per file or per task (C-26). Adds a task that is in no
+  /// list.
   void apply(const Value& record) {
     const std::string id = text_of(record, "task_id");
     const std::string result = text_of(record, "result");
@@ -188,9 +190,9 @@ class Tasks {
   }
 
   std::vector<Json> tasks_;
-  /// of the timeline: position of the task, time
+  /// The entries of the timeline: position of the task, time.
   std::vector<std::pair<std::size_t, Json>> entries_;
-  std::set<std::string> logged_;  ///< tasks whose files are those of changes.log
+  std::set<std::string> logged_;  ///< tasks whose files come from changes.log
   std::string started_;
 };
 
@@ -311,7 +313,7 @@ Json validate_of(const ValidateProgress& notes) {
                        {"last_run_at", moment_json(notes.validated)}});
 }
 
-/// What was done, by time.
+/// The actions that were done, in the order of their times.
 struct History {
   std::vector<std::pair<std::optional<Time>, std::string>> done;
   void add(const Json& at, const std::string& action) {
@@ -337,7 +339,7 @@ std::string shortened(const std::string& text, std::size_t characters) {
   return text.substr(0, at);
 }
 
-/// One iteration per turn at a task.
+/// The number of iterations: one for each turn at a task.
 std::uint64_t iterations(const Json& skill) {
   const Value& done = list(*skill, "completed_actions");
   return static_cast<std::uint64_t>(std::count_if(
@@ -364,7 +366,8 @@ std::string from_progress(const View& view, const Json& skill) {
       .pretty();
 }
 
-/// A complete master state that is not running.
+/// The text of a master state, with `running` changed to `paused`. Nothing if the text is no master
+/// state of this loop.
 std::optional<std::string> halted(const std::string& text, const View& view) {
   auto parsed = parse_json(text);
   if (!parsed || json::text(**parsed, "loop_id") != view.flow.name)

@@ -13,7 +13,7 @@ std::uint32_t max_attempts(const Environment& env) {
   return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
 }
 
-/// A forgiven run that has succeeded still counts as done.
+/// The run that succeeded in this turn; nullptr: none. A forgiven run counts too.
 const Run* done_in(const View& view, std::uint64_t generation, std::uint32_t turn) {
   const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
     return run.key.generation == generation && run.key.turn == turn &&
@@ -110,7 +110,7 @@ void Writes::status(const Snapshot& snapshot, Status status, const std::string& 
     set("failure_reason", failure_reason);
     set("completed_at", stamp(snapshot.view.wall));
   } else if (status == Status::running) {
-    // No other program removes them, and they would be wrong.
+    // A running loop has neither failed nor ended, and no other program removes these members.
     clear("failure_reason");
     clear("completed_at");
   }

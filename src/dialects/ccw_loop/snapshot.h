@@ -1,5 +1,8 @@
 #pragma once
 
+// What one decision looks at: the documents and runs of one loop, read into types once. Also the
+// writes that the decision makes.
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,16 +14,13 @@
 
 namespace baton::ccw_loop {
 
-// The documents and runs of one loop, read into types once per decision, and the writes that one
-// decision makes.
-
-/// What the runs say about the work in the present stage.
+/// What the runs tell about the present stage.
 struct Job {
   std::uint64_t generation = 0;
   std::uint32_t turn = 0;               ///< the turn that is due: the first that has not succeeded
   std::uint32_t failures = 0;           ///< failed attempts of that turn
   bool exhausted = false;               ///< no further attempt is allowed
-  std::uint32_t debugged_in_a_row = 0;  ///< turns that succeeded, counted from the last one back
+  std::uint32_t debugged_in_a_row = 0;  ///< how many of the latest successful turns were debugging
   const Run* last = nullptr;            ///< the newest attempt that has ended, of any turn
   std::optional<Action> done;           ///< the action of the last turn that succeeded
   bool completing = false;              ///< a turn for `complete` has succeeded
@@ -39,17 +39,17 @@ struct Snapshot {
   Loop loop;
   Job job;
 
-  /// The executor that is alive, whatever it was started for; nullptr: none.
+  /// The executor that is alive, from this stage or an earlier one; nullptr: none.
   const Run* live() const;
   /// When the loop got its present status, on baton's clock.
   Time since() const;
   bool interactive() const;
-  /// A digest of what an executor changes by working. Where baton counts the iterations itself,
-  /// they are not part of it.
+  /// A digest of what an executor changes by its work: skill_state, and also current_iteration if
+  /// the executor counts it (granularity `run`).
   std::string work_digest() const;
 };
 
-/// The run failed. This includes forgiven runs, which do not count as attempts.
+/// Whether the run failed. True for forgiven runs too, although they do not count as attempts.
 bool failed(const Run& run);
 /// "exit_1", "timed_out"
 std::string how_it_ended(const Run& run);
@@ -61,7 +61,7 @@ class Writes {
   void clear(std::string_view name);  ///< removes a member if it is there
   void add_error(const Json& error);
   void because(const std::string& why);
-  /// A new status. `failed` also sets failure_reason and completed_at.
+  /// A new status. `failed` also sets failure_reason and completed_at; `running` removes them.
   void status(const Snapshot& snapshot, Status status, const std::string& failure_reason = "");
   std::vector<Update> updates(const Snapshot& snapshot) const;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+// The words of the master state as enumerations, with one table for each.
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -10,8 +12,6 @@
 #include "dialects/tables.h"
 
 namespace baton::ccw_loop {
-
-// The words of the master state as enumerations, with one table for each.
 
 constexpr std::string_view kDialect = "ccw_loop";
 
@@ -46,7 +46,8 @@ inline std::string_view word(Status status) {
   return kStatuses.at(static_cast<std::size_t>(status)).word;
 }
 
-/// Whether a writer may change the status without doing an executor's work (format page, Control).
+/// Whether a write that contains no new work may change the status like this (format page,
+/// Control).
 constexpr bool legal_move(Status from, Status to) {
   switch (from) {
     case Status::created:
@@ -63,13 +64,13 @@ constexpr bool legal_move(Status from, Status to) {
   return false;
 }
 
-/// What an executor is started for. The words are the purposes of its runs.
+/// What baton starts an executor for. The word is the purpose of the run.
 enum class Action { init, develop, debug, validate, complete };
 
 struct ActionRow {
   std::string_view word;
   Action action;
-  bool counts;  ///< as an iteration
+  bool counts;  ///< the action counts as an iteration
 };
 inline constexpr std::array kActions = {
     ActionRow{"init", Action::init, false}, ActionRow{"develop", Action::develop, true},
@@ -88,7 +89,7 @@ constexpr std::optional<Action> parse_action(std::string_view word) {
   return std::nullopt;
 }
 
-/// Executors and people use either case.
+/// For words that executors and people write in upper or lower case.
 inline std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -106,7 +107,7 @@ inline constexpr std::array<std::string_view, 4> kTools = {"gemini", "qwen", "co
 /// The failure_reason of a loop that a person stopped.
 inline constexpr std::string_view kStoppedByUser = "Manually stopped by user";
 
-/// The folder for files of forgotten loops, below the dialect's folder. It is not watched.
+/// The folder for files of forgotten loops, below the dialect's folder. baton does not watch it.
 inline constexpr std::string_view kForgotten = ".forgotten";
 
 }  // namespace baton::ccw_loop

@@ -14,7 +14,7 @@ Finding broken(std::string_view rule, std::string pointer, std::string message) 
   return finding(Severity::error, std::string(rule), std::move(pointer), std::move(message));
 }
 
-/// Adds the rule for the history.
+/// The reason with its rule, for the history.
 std::string named(const std::string& why, std::string_view rule) {
   return why + " (coordination/" + std::string(rule) + ")";
 }
@@ -87,7 +87,7 @@ struct Groups {
   }
 };
 
-/// Judges each group by itself (T1, T2, T4), since agents overwrite the whole file from copies.
+/// Judges each group by itself (T1, T2, T4), because agents overwrite the whole file from copies.
 Admission admit_groups(const Snapshot& snapshot, const Change& change, const Value& before) {
   const Value& after = change.after.root();
   Groups groups;
@@ -146,7 +146,8 @@ class Mail {
   Findings take_findings() { return std::move(findings_); }
 
  private:
-  /// A missing message means an old copy, which is not a fault.
+  /// Keeps an accepted message. If the new version lacks it, the version is an old copy, which is
+  /// no fault.
   void keep(const Value& message) {
     const Value* const now = copy_of(message);
     Json kept = settled_message(message, now);
@@ -159,7 +160,8 @@ class Mail {
     all_.push_back(std::move(kept));
   }
 
-  /// The copy of a message in the new version: an equal one, else one with the same key.
+  /// The copy of a message in the new version: an equal one, else one with the same key; nullptr:
+  /// none.
   const Value* copy_of(const Value& message) const {
     const std::string key = message_key(message);
     const Value* copy = nullptr;
@@ -174,8 +176,8 @@ class Mail {
     return copy;
   }
 
-  /// An old copy may bring back archived messages; they stay archived. Two agents may use the same
-  /// id; the later message gets another.
+  /// Adds a new message. An old copy may bring back archived messages; baton does not add them. If
+  /// two agents use the same id, the later message gets another one.
   void add(const Value& message, const std::string& place) {
     if (archived_.contains(message_key(message)) || is_present(message))
       return;
@@ -200,7 +202,7 @@ class Mail {
     all_.push_back(std::move(added));
   }
 
-  /// What the message may not say, given who can have written it; empty: nothing. Words without
+  /// What is wrong if none of the possible writers may say this; empty: nothing. Words without
   /// effect and unknown groups are allowed.
   std::string unauthorized(const Value& message) const {
     const std::string group = text_of(message, "group_id");
@@ -279,8 +281,8 @@ Admission admit_plan(const Snapshot& snapshot, const Change& change) {
   return admission;
 }
 
-/// Only baton writes orchestrator_state. Others may set `completed` when it is true, and add
-/// members (T7).
+/// Only baton writes orchestrator_state. Others may set `completed` when all groups are complete,
+/// and they may add members (T7).
 Admission admit_orchestrator(const Snapshot& snapshot, const Change& change) {
   const Value& before = change.before->root();
   const Value& after = change.after.root();
@@ -304,7 +306,8 @@ Admission admit_orchestrator(const Snapshot& snapshot, const Change& change) {
   return {};
 }
 
-/// The group a finding is about, else the subject of the writer.
+/// The group that a finding is about, else the subject of the run that wrote the file; empty:
+/// unknown.
 Subject concerned(const Snapshot& snapshot, const Change& change, const Finding& finding) {
   const std::string& pointer = finding.pointer;
   if (change.kind == "group_status")
@@ -318,7 +321,7 @@ Subject concerned(const Snapshot& snapshot, const Change& change, const Finding&
   return {};
 }
 
-/// Remembers what was put back, so that the next agent is told.
+/// Remembers what baton puts back, so that the next agents learn of it.
 void note_put_back(const Snapshot& snapshot, const Change& change, Admission& admission) {
   if (admission.findings.empty() || snapshot.memo.fresh)
     return;
@@ -343,7 +346,7 @@ Admission admit_archive(const Change& change) {
   return admission;
 }
 
-/// The first version is accepted as it is, unless agents already run.
+/// baton accepts the first version as it is, unless an agent may have written it.
 Admission judge_first(const Snapshot& snapshot, const Change& change) {
   if (!snapshot.written_by([](const Run&) { return true; }))
     return {};
@@ -387,7 +390,8 @@ Admission judge(const Snapshot& snapshot, const Change& change) {
 
 Admission admit(const View& view, const Change& change) {
   Snapshot snapshot(view);
-  // The file may have waited for a write of baton; agents that ended meanwhile may have written it.
+  // The file may have waited for a write of baton. So agents that have ended since may have written
+  // it.
   if (change.unseen)
     for (auto& [id, run] : snapshot.memo.runs)
       run.over = false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which changes of a coordination file may stand. Agents overwrite the whole shared file from
-// copies that may be old, so each group and each message is judged by itself.
+// Decides which changes of a coordination file may stand. Agents overwrite the whole shared file
+// from copies that may be old. So baton judges each group and each message by itself.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace baton::coordination {
 
-/// A fault in a new entry: for the history and for the next agents.
+/// A fault in a new entry. baton reports it in the history and to the next agents.
 struct EntryFault {
   std::string_view rule;  ///< T1
   std::string member;     ///< JSON pointer inside the entry
@@ -28,11 +28,11 @@ struct EntryVerdict {
   };
   Kind kind = Kind::taken;
   Json entry;                      ///< what the entry should be; null: removed
-  std::string why;                 ///< for a stale one, which is not a fault
-  std::vector<EntryFault> faults;  ///< for the others
+  std::string why;                 ///< why the entry is stale, which is no fault
+  std::vector<EntryFault> faults;  ///< what is wrong with a taken or refused entry
 };
 
-/// Where a new entry was written. The shared file may be an old copy; a file about one group is
+/// Where an agent wrote a new entry. The shared file may be an old copy, a file about one group is
 /// not.
 enum class Origin { shared_file, own_file };
 
@@ -40,18 +40,18 @@ enum class Origin { shared_file, own_file };
 EntryVerdict judge_entry(const Snapshot& snapshot, const std::string& id, const Value* before,
                          const Value* after, Origin origin = Origin::shared_file);
 
-/// Whether the new version may approve a group: only its reviewer may, or a person while no agent
-/// runs.
+/// Whether the new version may approve a group. Only the tech lead that reviews the group may, or a
+/// person while no agent runs.
 bool may_approve(const Snapshot& snapshot, const Subject& group);
 
-/// A sentence on that.
+/// A sentence for messages: who may approve the group.
 std::string who_may_approve(const FlowId& flow, const Subject& group);
 
 /// Whether the new version may carry this role's result for the group: an agent of the role runs
 /// there, or a person writes while no agent runs.
 bool may_report(const Snapshot& snapshot, std::string_view role, const Subject& group);
 
-/// A sentence on that.
+/// A sentence for messages: who may report for the group.
 std::string who_may_report(std::string_view role, const Subject& group);
 
 /// Rules about changes: T1 to T7 of the format page.

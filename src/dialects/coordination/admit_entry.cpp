@@ -7,7 +7,8 @@
 namespace baton::coordination {
 namespace {
 
-/// Counters never decrease: an old copy gets the larger value.
+/// Counters never decrease. If the new value is smaller, it comes from an old copy, and the larger
+/// one stays.
 void keep_counters(const Value& before, const Value& after, Json& entry) {
   const Value* const old = json::child(before, "iterations");
   if (old == nullptr || !old->IsObject())
@@ -32,7 +33,7 @@ void keep_counters(const Value& before, const Value& after, Json& entry) {
 
 using Same = std::function<bool(const Value&, const Value&)>;
 
-/// Keeps lost items of a list, in front.
+/// Puts lost items of a list back, in front of the other items.
 void keep_items(const Value& before, const Value& after, std::string_view name, const Same& same,
                 Json& entry) {
   const auto given = items(after, name);
@@ -68,7 +69,7 @@ Json completed(const Value& before, const Value& after) {
   keep_items(before, after, "commits", json::equal, entry);
   keep_items(before, after, "files_modified", json::equal, entry);
   keep_items(before, after, "tech_lead_feedback", same_feedback, entry);
-  // A blocker may be reworded; only a shorter list has lost some.
+  // An agent may reword a blocker, so baton restores blockers only if the list got shorter.
   if (items(after, "blockers").size() < items(before, "blockers").size())
     keep_items(before, after, "blockers", same_blocker, entry);
   for (const std::string_view name : {"start_time", "branch_name", "group_name"})
@@ -78,8 +79,8 @@ Json completed(const Value& before, const Value& after) {
   return entry;
 }
 
-/// Only baton increments counters, but agents of the origin do too. A jump is accepted, and the
-/// next agent is told.
+/// baton counts the rounds itself, but agents of the origin increment the counters too. baton
+/// accepts a jump and tells the next agents about it.
 void note_jumps(const std::string& id, const Value& before, const Value& after,
                 std::vector<EntryFault>& faults) {
   const Value* const now = json::child(after, "iterations");
@@ -102,8 +103,8 @@ bool reviews(const Run& run, const Subject& group) {
   return run.key.subject == group && run.key.role == kTechLead && run.purpose == "review";
 }
 
-/// The entry without new feedback that its writer may not give: approvals belong to the review,
-/// other feedback to the tech lead.
+/// The entry without new feedback that its writer may not give. Only a review may approve. Only a
+/// tech lead of the group may give other feedback.
 Json without_unauthorized(const Snapshot& snapshot, const std::string& id, const Value* before,
                           const Value& after, std::vector<EntryFault>& faults) {
   Json entry(after);
@@ -130,7 +131,7 @@ Json without_unauthorized(const Snapshot& snapshot, const std::string& id, const
     }
   if (claimed.empty())
     return entry;
-  // An entry without feedback stays without the member.
+  // If the entry had no such member before, baton does not leave an empty one.
   if (kept->Empty() && (before == nullptr || json::child(*before, "tech_lead_feedback") == nullptr))
     entry.erase("tech_lead_feedback");
   else
@@ -182,8 +183,8 @@ EntryVerdict judge_entry(const Snapshot& snapshot, const std::string& id, const 
   using Kind = EntryVerdict::Kind;
   const bool manager = snapshot.written_by([](const Run& run) { return run.key.role == kManager; });
   if (after == nullptr) {
-    // A group outside the plan may be removed by the project manager, or by a person while no agent
-    // runs. Any other removal is an old copy or an error.
+    // The project manager may remove a group that is not in the plan. So may a person while no
+    // agent runs. Any other removal is an old copy or a mistake.
     const Group* const group = snapshot.plan.find(id);
     const bool dropped = group == nullptr || !snapshot.plan.planned(*group);
     const bool may = manager || !snapshot.written_by([](const Run&) { return true; });

@@ -22,7 +22,7 @@ bool approved(const Value& entry) {
   });
 }
 
-/// A count from a file, never negative, so that two can be added.
+/// A count from a file as a natural number, so that the sum of two counts does not overflow.
 std::uint64_t natural(std::int64_t number) {
   return number < 0 ? 0 : static_cast<std::uint64_t>(number);
 }
@@ -86,7 +86,8 @@ void check_group(const std::string& id, const std::string& pointer, const Value&
   test_results(entry, *status, pointer, findings);
 }
 
-/// `7/8 passed`, `7/8`: whether fewer passed than there are. False for anything else.
+/// Whether a text such as `7/8` or `7/8 passed` says that not all tests passed. False for other
+/// texts.
 bool short_of(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos)
@@ -226,8 +227,8 @@ class Comparison {
     }
   }
 
-  /// A task must match a group that is pending or complete; while the group is in progress it may
-  /// be in any state.
+  /// The tasks of a group that is pending or complete must have the same state. While the group is
+  /// in progress, its tasks may be in any state.
   void tasks() {
     std::size_t n = 0;
     for (const Value* const task : items(pm_, "all_tasks")) {

@@ -98,7 +98,7 @@ void ids(const Tasks& tasks, FindingList& findings) {
   }
 }
 
-/// S25: phases and lists name groups that are planned.
+/// S25: phases and lists must name planned groups.
 void unknown_ids(const Value& pm, const Tasks& tasks, FindingList& findings) {
   const auto look = [&](const Value& holder, const std::string& pointer, std::string_view list) {
     std::size_t n = 0;
@@ -117,7 +117,7 @@ void unknown_ids(const Value& pm, const Tasks& tasks, FindingList& findings) {
     look(pm, "", list);
 }
 
-/// S3, S4: each group is in one list, the one of its status.
+/// S3, S4: each group must be in one list, the one that fits its status.
 void lists(const Value& pm, const Tasks& tasks, FindingList& findings) {
   std::map<std::string, std::string_view> seen;
   for (const std::string_view list : kGroupLists) {

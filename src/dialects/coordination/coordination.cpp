@@ -24,7 +24,8 @@ Stages stages(const View& view) {
   return stages;
 }
 
-/// Stops agents that finished but still run, and agents that do not progress (page section 2.6).
+/// Ends agents that still run after their work is done, and agents whose group does not move
+/// (format page, Stalls).
 void release(const Snapshot& snapshot, Decision& decision) {
   decision.releases.push_back(
       Release{"", "", false, kLinger, "the work is done but the process still runs"});
@@ -49,7 +50,7 @@ void release(const Snapshot& snapshot, Decision& decision) {
   }
 }
 
-/// Reports what was put back or is doubted, until an agent has dealt with it.
+/// Reports what baton has put back or doubts, until an agent has dealt with it.
 void report_put_back(const Snapshot& snapshot, Decision& decision) {
   Json all = Json::array();
   for (const PutBack& back : snapshot.memo.put_back) {
@@ -57,7 +58,7 @@ void report_put_back(const Snapshot& snapshot, Decision& decision) {
                            {"pointer", back.pointer},
                            {"why", back.why},
                            {"stays", back.stays}}));
-    // The history already shows what was put back.
+    // The history already shows what baton has put back.
     if (back.stays)
       decision.notices.push_back(
           Notice{"doubted", back.subject, back.path + "#" + back.pointer + ": " + back.why});
@@ -66,8 +67,8 @@ void report_put_back(const Snapshot& snapshot, Decision& decision) {
     decision.details = Json::object({{"put_back", all}});
 }
 
-/// A start is written to group_status and orchestrator_state. While one of them is rejected, baton
-/// does not write it, so nothing can start.
+/// baton enters each start in orchestrator_state, and the start of a group's agent also in
+/// group_status. It does not write over a rejected file, so it holds these starts meanwhile.
 void hold_rejected(const Snapshot& snapshot, Decision& decision) {
   for (const std::string_view kind : {"orchestrator_state", "group_status"}) {
     const Accepted* const file = find(snapshot.view.docs, kind);
@@ -129,7 +130,7 @@ Decision decide(const View& view) {
       inbox_moves = apply_inbox(snapshot, writes, decision);
       apply_messages(snapshot, writes);
     } else {
-      // A write would be lost now, and so would the memory of it.
+      // baton cannot write group_status while it is missing, so an answer would have no effect.
       refuse_answers(snapshot, decision);
     }
     note_word(snapshot, decision);
@@ -142,7 +143,7 @@ Decision decide(const View& view) {
              plan + (view.rejected.contains(plan) ? " was rejected" : " is missing") +
                  ": nothing is started without a plan"});
   }
-  // The project manager may have released a phase just now.
+  // route_session may just have released a phase, which changes the stage.
   const SessionStage stage = session_stage(snapshot);
   route_groups(snapshot, stage, writes, decision);
   hold_rejected(snapshot, decision);
@@ -176,7 +177,7 @@ constexpr std::array<std::string_view, 1> kTolerated = {"coordination/S17"};
 }  // namespace coordination
 
 namespace {
-/// What `prompts.cpp` puts into Brief::values.
+/// The names that prompts.cpp sets in Brief::values.
 constexpr std::array<std::string_view, 3> kPlaceholders = {"group", "branch", "tier"};
 constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_expert", "tech_lead"};
 

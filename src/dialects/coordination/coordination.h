@@ -1,8 +1,8 @@
 #pragma once
 
 // The functions that make the dialect `coordination`: a folder in which a project manager,
-// developers, a QA expert and a tech lead work on groups of tasks. `core/dialect.h` says when each
-// is called; deciding is in decide.h.
+// developers, a QA expert and a tech lead work on groups of tasks. `core/dialect.h` says when the
+// engine calls each of them. decide.h has the parts of a decision.
 
 #include <map>
 #include <string>
@@ -17,27 +17,27 @@ Findings check(const std::string& path, const Accepted& accepted, const Json& op
                std::optional<Time> wall);
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);
 
-// The same by kind of document.
+// The rules about one kind of document.
 Findings check_plan(const Value& pm);
 Findings check_groups(const Value& status, bool reviews);
 Findings check_orchestrator(const Value& state);
 Findings check_mailbox(const Value& mailbox);
 
-/// S4, V-20: differences between the plan and group_status, which counts.
+/// S4, V-20: where the plan differs from group_status. baton goes by group_status.
 Findings check_progress(const Plan& plan, const Value& pm);
 
 /// A finding of `coordination/ID`.
 Finding finding(Severity severity, const std::string& id, std::string pointer, std::string message);
 
-/// For `init` and `start`: creates missing files, empty but valid. Argument `requirements`: what
-/// the session is asked for. Existing files stay; then the session resumes. Errc::usage for other
-/// requirements than the session has.
+/// For `init` and `start`: creates the missing files, empty but valid. Existing files stay as they
+/// are. Argument `requirements`: what the session has to do. Errc::usage: the session has other
+/// requirements, the flow is not the dialect's folder, or an argument is unknown.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
-/// The text of a mailbox with one more message. Missing members are filled in: `id`, `from`, `to`,
-/// `timestamp`, `read: false`. Aliases (words.h) are replaced. Errc::usage: `kind` is no mailbox,
-/// or the message is no object, has no group, or names another sender or reader. Errc::schema: the
-/// mailbox has no list.
+/// The text of a mailbox with one more message. Fills in missing members: `id`, `from`, `to`,
+/// `timestamp`. Sets `read` to false and replaces aliases (words.h). Errc::usage: `kind` is no
+/// mailbox, the id is taken, or the message is no object, has no group, or names another sender or
+/// reader. Errc::schema: the mailbox has no list.
 Result<std::string> with_message(const Document& document, std::string_view kind,
                                  const Value& given, Time wall);
 

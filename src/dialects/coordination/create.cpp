@@ -90,7 +90,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     add(row.kind, "{\n  \"messages\": []\n}\n");
   const Accepted* const pm = find(view.docs, "pm_state");
   if (pm == nullptr || requirements.empty()) {
-    // Last, for it is what brings the session to life.
+    // Last, because without pm_state baton starts nothing: until then all other files are there.
     add("pm_state", fresh_plan(session, requirements, view.wall));
     return updates;
   }
@@ -104,7 +104,8 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
 
 namespace {
 
-/// An object with a group, from and to whom this mailbox goes.
+/// Checks that the message is an object with a group, and that it names no other sender or reader
+/// than the mailbox has.
 Result<void> fits(const Value& given, std::string_view kind, const MailboxRow& row) {
   if (!given.IsObject() || text_of(given, "group_id").empty())
     return fail(Errc::usage, "a message is an object with a group_id");
@@ -117,7 +118,8 @@ Result<void> fits(const Value& given, std::string_view kind, const MailboxRow& r
   return {};
 }
 
-/// The given id, or one from the time. A number is added when two messages come within a second.
+/// The given id, or a new one made from the time. A number makes the ids of two messages in one
+/// second differ.
 Result<std::string> id_of(const Value& given, const Value& mailbox, Time wall) {
   if (std::string id = text_of(given, "id"); !id.empty()) {
     if (known_id(mailbox, id))
@@ -159,7 +161,7 @@ Result<std::string> with_message(const Document& document, std::string_view kind
                                {"timestamp", iso_time(wall)}});
   for (const auto& member : given.GetObject())
     message.set(json::name(member.name), member.value);
-  // Aliases are replaced by the words of this dialect.
+  // The file gets the words of this dialect instead of aliases.
   for (const std::string_view name : {"from", "to", "decision"})
     if (const auto given_word = word_of(given, name))
       message.set(name, Json(*given_word));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The parts of one decision about a session: records of runs, hand-offs between roles, the state of
-// the session, the next agents, and the writes to group_status and orchestrator_state.
+// The parts of one decision about a session. They record runs, hand groups from role to role, find
+// the state of the session, choose the next agents, and write group_status and orchestrator_state.
 // coordination.cpp calls them in order.
 
 #include <set>
@@ -24,18 +24,19 @@ struct LogEntry {
 /// What baton writes into the folder in one round. Group edits become one write of group_status.
 struct Writes {
   std::vector<LogEntry> log;
-  /// Numbers of starts that never happened, each as it is when those before it are out of the log.
+  /// Numbers of starts that never ran. baton removes them from the log in this order, and each
+  /// number is the one after the removals before it.
   std::vector<std::uint64_t> taken_back;
   std::string why;  ///< of the group edits
 
   /// Sets members of a group's entry; creates the entry where there is none.
   void set(const Snapshot& snapshot, const Group& group,
            const std::vector<std::pair<std::string_view, Json>>& members);
-  /// Exchanges a group's whole entry; null removes it.
+  /// Replaces a group's whole entry; null removes it.
   void put(const std::string& id, const Json& entry);
   void add_reason(const std::string& reason);
-  /// Something of the group is written in this round: what the documents say of it is not true any
-  /// more, and it is decided about in the next one.
+  /// Whether this round writes the group. The documents are then outdated, so the next round
+  /// decides about the group.
   bool touched(const std::string& id) const { return touched_.contains(id); }
   /// The write of group_status, if there is anything to write and a file to write to.
   std::vector<Update> updates(const Snapshot& snapshot) const;
@@ -71,14 +72,14 @@ SessionStage session_stage(const Snapshot& snapshot);
 
 /// Whether `signal` or `status` of pm_state claims completion.
 bool plan_says_completed(const Value& pm, const Options& options);
-/// Whether anybody claims completion.
+/// Whether a file or the output of the project manager claims completion.
 bool completion_claimed(const Snapshot& snapshot);
-/// A claim that has completed the session is used up when more work appears. It is not a false
-/// claim then, but a final check must follow.
+/// A claim that has completed the session is used up when more work appears. baton does not refuse
+/// it then, but a final check must follow.
 void note_end(Snapshot& snapshot, SessionStage stage);
-/// Looks for the completion word in the output of the project manager. Remembers it if it is true;
-/// refuses it for good if it came too early. A remembered word no longer counts when more work
-/// appears.
+/// Looks for the completion word in the output of the project manager. Remembers the word if the
+/// session is complete, and refuses it for good if the word came too early. A remembered word no
+/// longer counts when more work appears.
 void note_word(Snapshot& snapshot, Decision& decision);
 /// Why the session is not complete; empty when it is.
 std::vector<std::string> completion_faults(const Snapshot& snapshot);
@@ -89,12 +90,12 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision);
 /// The findings if the newest plan was rejected for its groups (S1, S2, S24); else empty.
 std::string bad_plan(const Snapshot& snapshot);
 
-/// Records started runs: counters, and the group's status, agent and times. Undoes starts that
-/// never ran.
+/// Records started runs in the counters and in the group's status, agent and times. Undoes starts
+/// that never ran.
 void note_starts(Snapshot& snapshot, Writes& writes);
 
-/// Records successful help (the project manager, or an explanation of the tech lead): counters
-/// start again.
+/// Records successful help by the project manager, or by a tech lead that explains. Counters start
+/// again after it.
 void note_help(Snapshot& snapshot);
 
 /// Records new entries and message counts.
@@ -109,11 +110,12 @@ void reset_counts(Snapshot& snapshot, const Subject& subject);
 /// A digest of an entry that ignores the order of members, 16 digits.
 std::string entry_digest(const Value& entry);
 
-/// An agent may send its message but forget the status. After it has ended, its message is written
-/// into group_status. Only messages from its run count.
+/// An agent may send its message but forget the status. After the agent has ended, baton writes the
+/// result of its message into group_status. Only messages that came since the start of its run
+/// count.
 void apply_messages(Snapshot& snapshot, Writes& writes);
 
-/// Whether a message has an effect: it hands a group on or unblocks it.
+/// Whether a message with this result has an effect: it hands a group on or unblocks it.
 bool counts(std::string_view kind, std::string_view result);
 
 /// Merges `inbox/{group}.json` into group_status by the rules for entries. Returns the moves that
@@ -124,8 +126,8 @@ std::vector<Update> apply_inbox(Snapshot& snapshot, Writes& writes, Decision& de
 std::vector<Update> mark_read(const Snapshot& snapshot);
 
 /// Moves old read messages from their mailbox to messages/archive/MAILBOX.json (option
-/// archive_days). First they are written to the archive, later removed from the mailbox; in between
-/// they count once. Older messages of a group go first.
+/// archive_days). baton first adds them to the archive and later removes them from the mailbox. In
+/// between, a message in both places counts once. Older messages of a group go first.
 std::vector<Update> archive_messages(Snapshot& snapshot, Decision& decision);
 
 /// Applies the transition table (schemas/coordination/README.md) to every group: which agent is
@@ -135,9 +137,9 @@ void route_groups(Snapshot& snapshot, SessionStage stage, Writes& writes, Decisi
 /// The claim that allows one project manager at a time.
 Claim manager_claim(const Snapshot& snapshot);
 
-/// Answers requests of people: `answer` for a held group, which tries it again, and `approve`.
+/// Answers requests of people: `answer`, which tries a held group again, and `approve`.
 void answer(Snapshot& snapshot, Writes& writes, Decision& decision);
-/// Refuses them while group_status is missing.
+/// Refuses these requests while group_status is missing.
 void refuse_answers(const Snapshot& snapshot, Decision& decision);
 
 /// Updates orchestrator_state.json: phase, running agents, counters, log, status. Writes only

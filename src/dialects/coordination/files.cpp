@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kMostDays = 36'500;
 constexpr std::int64_t kMostMinutes = kMostDays * 24 * 60;
 
-/// Files with aliased words; the others have one profile only.
+/// Whether this kind of file has a lenient schema, which allows aliases.
 bool has_aliases(std::string_view kind) {
   return kind == "pm_state" || kind == "group_status" || kind == "inbox" || mailbox(kind);
 }

@@ -38,8 +38,8 @@ const Accepted* find(const FlowState& docs, std::string_view kind);
 /// Its root value; nullptr without one.
 const Value* root(const FlowState& docs, std::string_view kind);
 
-/// For `recover`: missing and rejected files, in their last accepted version. Inbox files belong to
-/// agents and are left out.
+/// For `recover`: the last accepted versions of missing and rejected files. Leaves out inbox files,
+/// because they belong to agents.
 std::vector<Create> rebuild(const View& view);
 
 /// Whether a member is a note for people and not a group.
@@ -50,8 +50,8 @@ std::vector<const Value*> items(const Value& object, std::string_view name);
 /// A status, role or decision with its alias replaced.
 std::optional<std::string_view> word_of(const Value& object, std::string_view name);
 
-/// Identifies a message of a mailbox. The id alone is not enough: it has the resolution of a
-/// second.
+/// A text that identifies a message of a mailbox. The id alone is not enough: agents make it from
+/// the time in seconds, so two messages may share it.
 std::string message_key(const Value& message);
 /// The archive of a mailbox; nullptr without one.
 const Accepted* archive_of(const FlowState& docs, std::string_view mailbox);

@@ -13,6 +13,7 @@
 namespace baton::coordination {
 namespace {
 
+/// A message that hands a group on, and the status that follows from it.
 struct Hint {
   std::string_view kind;
   std::string_view word;
@@ -72,7 +73,7 @@ void take_over(const Snapshot& snapshot, const Group& group, const Hint& hint, c
   writes.add_reason(group.id + ": " + std::string(hint.kind) + " says " + std::string(hint.word));
 }
 
-/// The ended run whose result is still missing in the status.
+/// The run that has ended without writing its result into the status; nullptr: none.
 const Run* writer_of(const Snapshot& snapshot, const Group& group) {
   const std::string_view role = worker_of(group.status);
   if (role.empty() || snapshot.present(group.id) != nullptr)
@@ -81,8 +82,8 @@ const Run* writer_of(const Snapshot& snapshot, const Group& group) {
   return last == nullptr || last->live() ? nullptr : last;
 }
 
-/// Results that a later message of the same role may replace. `complete` is final, since others may
-/// build on it.
+/// Results that a later message of the same role may replace. `complete` is final, because other
+/// groups may build on it.
 struct Result {
   std::string_view role;
   Status status;
@@ -93,8 +94,8 @@ constexpr std::array kResults = {
     Result{kQa, Status::qa_failed},          Result{kTechLead, Status::changes_requested},
 };
 
-/// The run that set the status and sent a message after that: the message counts. Nothing when
-/// another agent has started since.
+/// The run that set the status and sent a message after that. The message counts, because it is
+/// later. nullptr if another agent has started since.
 const Run* corrector_of(const Snapshot& snapshot, const Group& group) {
   const auto memo = snapshot.memo.groups.find(group.id);
   const Run* newest = nullptr;
@@ -114,8 +115,8 @@ const Run* corrector_of(const Snapshot& snapshot, const Group& group) {
   return box && result && memo->second.mail_ms.at(*box) > changed ? newest : nullptr;
 }
 
-/// Archives a handled file, so that the same content counts again. The name is unique, even with a
-/// new journal.
+/// Moves a handled file to the archive, so that an agent can report the same content again. The
+/// time keeps the name unique even if the journal, and so the arrival number, begins anew.
 Move archive_inbox_file(const Snapshot& snapshot, const std::string& path, const Accepted& file) {
   std::string time = iso_time(snapshot.view.wall, true);
   std::erase_if(time, [](char c) { return c == '-' || c == ':'; });
@@ -125,7 +126,7 @@ Move archive_inbox_file(const Snapshot& snapshot, const std::string& path, const
               "it was handled"};
 }
 
-/// An earlier baton merged the file and left it in place.
+/// Whether an earlier version of baton merged this file and left it in place.
 bool folded_before(Memo& memo, const Accepted& file) {
   const auto known = memo.inbox.find(file.part);
   if (known == memo.inbox.end())
@@ -135,7 +136,8 @@ bool folded_before(Memo& memo, const Accepted& file) {
   return same;
 }
 
-/// The runs that existed when the file came, however long it waited.
+/// The snapshot as of the arrival of the file. A run that had not ended by then may have written
+/// the file, even if the file has waited long.
 Snapshot snapshot_at_arrival(const Snapshot& snapshot, const Accepted& file) {
   Snapshot then = snapshot;
   for (auto& [id, run] : then.memo.runs)
@@ -162,14 +164,14 @@ void merge_inbox_file(Snapshot& snapshot, const std::string& path, const Accepte
   writes.add_reason(path + " is merged");
 }
 
-/// Between the write of the archive and the one of the mailbox.
+/// The pause between adding messages to the archive and removing them from the mailbox.
 constexpr std::int64_t kSettleMs = 1000;
 
 std::int64_t now_ms(const Snapshot& snapshot) {
   return snapshot.view.now.time_since_epoch().count();
 }
 
-/// When each message was first seen as read. Messages that disappeared are forgotten.
+/// Notes when baton first saw each message as read. Forgets messages that are gone.
 void note_read(const Snapshot& snapshot, const std::vector<const Value*>& all,
                std::map<std::string, std::int64_t>& since) {
   std::map<std::string, std::int64_t> now;
@@ -181,7 +183,7 @@ void note_read(const Snapshot& snapshot, const std::vector<const Value*>& all,
   since = std::move(now);
 }
 
-/// Indices of due messages, oldest first. Wakes up when the next one becomes due.
+/// Indices of the messages that are due, oldest first. Sets when to look again for the next one.
 std::vector<std::size_t> due(const Snapshot& snapshot, const std::vector<const Value*>& all,
                              const std::map<std::string, std::int64_t>& since, Decision& decision) {
   std::vector<std::size_t> due;
@@ -268,7 +270,7 @@ bool counts(std::string_view kind, std::string_view result) {
 
 void apply_messages(Snapshot& snapshot, Writes& writes) {
   for (const Group& group : snapshot.plan.groups) {
-    // A status written in this round goes first.
+    // If this round writes the group, the next round handles its messages.
     if (group.entry == nullptr || writes.touched(group.id))
       continue;
     const Run* const writer = writer_of(snapshot, group);
@@ -295,8 +297,8 @@ std::vector<Update> apply_inbox(Snapshot& snapshot, Writes& writes, Decision& de
   for (const auto& [path, accepted] : snapshot.view.docs) {
     if (accepted.kind != "inbox" || accepted.part.empty())
       continue;
-    // The file may come before its group is planned; then it waits. If the group was written in
-    // this round, the file is handled in the next one.
+    // The file waits if its group does not exist yet. If this round writes the group, the next
+    // round handles the file.
     const Group* const group = snapshot.plan.find(accepted.part);
     if (accepted.present && (group == nullptr || writes.touched(group->id)))
       continue;

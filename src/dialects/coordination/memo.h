@@ -14,7 +14,7 @@
 
 namespace baton::coordination {
 
-/// Messages for one group, per mailbox (words.h).
+/// How many messages there are for one group, by mailbox (words.h).
 using MailCount = std::array<std::uint64_t, 3>;
 
 /// Memory of one group.
@@ -22,46 +22,47 @@ struct GroupMemo {
   /// Digests of accepted entries, oldest first. An equal entry is an old copy.
   std::vector<std::string> history;
   std::int64_t changed_ms = 0;  ///< when the last entry came (baton's clock)
-  MailCount mail{};
-  MailCount mail_ms{};         ///< when the last message of each mailbox came (baton's clock)
-  std::uint64_t unblocks = 0;  ///< `unblocked` decisions before the present block
+  MailCount mail{};             ///< messages at the last decision
+  MailCount mail_ms{};          ///< when the last message of each mailbox came (baton's clock)
+  std::uint64_t unblocks = 0;   ///< `unblocked` decisions before the present block
   /// Counters at the last help; escalation counts from here.
   std::int64_t base_developer = 0;
   std::int64_t base_qa = 0;
   std::int64_t base_tech_lead = 0;
-  std::set<std::string> helped;            ///< runs whose help was counted
-  std::vector<std::string> interventions;  ///< those of the project manager
-  /// Turns of a role count from here in the generation `turn_generation`; earlier turns were
-  /// settled by help.
+  std::set<std::string> helped;  ///< runs whose help was counted
+  /// Runs of the project manager that helped the group, since a person last answered.
+  std::vector<std::string> interventions;
+  /// In the generation `turn_generation`, baton counts the turns of a role from here. Help has
+  /// settled the earlier turns.
   std::uint64_t turn_generation = 0;
   std::map<std::string, std::uint32_t> turn_base;
   std::string block;    ///< why baton blocked the group: `guidance`, `troubleshoot`
   std::string blocker;  ///< description of the blocker that baton wrote
-  std::string answer;   ///< a person's answer to it
-  bool held = false;    ///< it waits for a person, and the log says so
+  std::string answer;   ///< the comment of a person's last `baton answer`
+  bool held = false;    ///< the log says that the group waits for a person
   bool operator==(const GroupMemo&) const = default;
 };
 
 /// Memory of one run.
 struct RunMemo {
-  bool counted = false;  ///< it is in the counters
-  bool group = false;    ///< and in those of its group
-  bool over = false;     ///< baton has seen its end
-  Arrival arrival = 0;   ///< newest file at that time
+  bool counted = false;  ///< the start is in the counters of the session
+  bool group = false;    ///< the start is in the counters of the group
+  bool over = false;     ///< baton has seen the end of the run
+  Arrival arrival = 0;   ///< of the newest file when baton saw the end
   std::int64_t started_ms = 0;
   std::uint64_t number = 0;  ///< number of the start in the session
-  MailCount mail{};          ///< messages at its start
+  MailCount mail{};          ///< messages for the group when the run started
   bool operator==(const RunMemo&) const = default;
 };
 
-/// A value that baton put back or doubts. The next agents are told about it.
+/// A value that baton has put back or doubts. baton tells the next agents about it.
 struct PutBack {
   std::string path;
   std::string pointer;
   std::string why;
-  Subject subject;           ///< whose agents are told; empty: all
-  std::set<RunId> informed;  ///< runs that were told; settled when one of them succeeds
-  bool stays = false;        ///< accepted in spite of doubts
+  Subject subject;           ///< baton tells the agents of this subject; empty: all agents
+  std::set<RunId> informed;  ///< runs that know of it; settled when one of them succeeds
+  bool stays = false;        ///< baton doubts the value but has accepted it
   bool concerns(const Subject& other) const { return subject.empty() || subject == other; }
   bool operator==(const PutBack&) const = default;
 };
@@ -78,17 +79,18 @@ struct Memo {
   bool fresh = true;  ///< there is no memory yet
   std::uint64_t spawns = 0;
   bool refused = false;  ///< a completion was claimed too early; a final check must follow
-  std::vector<std::string> refusal;  ///< why, until the project manager was told
-  std::set<RunId> refusal_informed;  ///< runs that were told; settled when one of them succeeds
+  std::vector<std::string> refusal;  ///< why, until the project manager has dealt with it
+  std::set<RunId> refusal_informed;  ///< runs that know why; settled when one of them succeeds
   std::string final_pm;              ///< digest of pm_state at the start of the final check
-  RunId word;  ///< run of the project manager with the completion word in its output
+  RunId word;  ///< run of the project manager that printed the completion word in time
   std::set<RunId> refused_words;  ///< runs whose word came too early or is used up
-  /// `completed` in orchestrator_state was true but overwritten, since the end must wait.
+  /// `completed` in orchestrator_state was true, but baton overwrote it, because the session could
+  /// not end yet.
   bool written_word = false;
-  bool completed = false;  ///< completed at the last decision
-  bool used_up = false;    ///< the claim in the files has completed the session once already
-  std::int64_t phase_checked = 0;
-  std::string last_phase;  ///< current_phase of the newest start
+  bool completed = false;          ///< completed at the last decision
+  bool used_up = false;            ///< the claim that is still there has completed the session once
+  std::int64_t phase_checked = 0;  ///< the last phase that the project manager has released
+  std::string last_phase;          ///< current_phase of the newest start
   /// Digests of inbox files that an earlier baton merged and left in place, by group.
   std::map<std::string, std::string> inbox;
   std::map<std::string, GroupMemo> groups;
@@ -100,7 +102,8 @@ struct Memo {
   bool operator==(const Memo&) const = default;
 };
 
-/// Adds a value that was put back; replaces an older one at the same place.
+/// Adds a value that baton has put back or doubts. Replaces an older one at the same place, and
+/// keeps the newest 20.
 void remember(Memo& memo, PutBack back);
 
 Memo memo_of(const Json& json);

@@ -8,15 +8,16 @@
 namespace baton::coordination {
 namespace {
 
-// Limits since the last help; escalation starts above them.
+// How often each may happen since the last help. Above these limits baton asks for help.
 constexpr std::int64_t kMostDeveloper = 5;
 constexpr std::int64_t kMostQa = 3;
 constexpr std::int64_t kMostReviews = 3;
 constexpr std::size_t kMostInterventions = 2;
-// Successful turns without a result before another role is asked.
+// After so many successful turns without a result baton asks another role.
 constexpr std::uint32_t kMostTurns = 2;
 
-/// One pass over the groups. Each function is a few rows of the table; the first match wins.
+/// One pass over the groups. Each function stands for a few rows of the transition table; the first
+/// match wins.
 class Router {
  public:
   Router(Snapshot& snapshot, Writes& writes, Decision& decision)
@@ -61,7 +62,7 @@ class Router {
       reviewing(group);
   }
 
-  /// The project manager is wanted for the session, which goes first.
+  /// Whether this decision wants the project manager for the session, which goes before the groups.
   bool manager_wanted() const {
     return std::any_of(decision_.desired.begin(), decision_.desired.end(),
                        [](const Desired& desired) { return desired.subject == kSession; });
@@ -90,7 +91,8 @@ class Router {
     slots_.take(group, role);
   }
 
-  /// Rows 3, 14, 17 and other dead ends: asks the project manager, after the second time a person.
+  /// Rows 3, 14, 17 and other dead ends: asks the project manager. After two interventions of the
+  /// project manager it asks a person.
   void ask_manager(const Group& group, Word purpose, const std::string& why) {
     if (memo(group).interventions.size() < kMostInterventions) {
       add_desired(group, kManager, std::move(purpose), why);
@@ -103,7 +105,7 @@ class Router {
     decision_.failed = true;
   }
 
-  /// Rows 3, 5 to 9, 12, 13, 16, 17.
+  /// Rows 3, 5 to 9, 12, 13, 16, 17: it is the developer's turn.
   void developer_bound(const Group& group) {
     const Job job = snapshot_.job(kDeveloper, group.id);
     if (job.exhausted) {
@@ -113,7 +115,8 @@ class Router {
                                                                  : " (" + job.last->reason + ")"));
       return;
     }
-    // A failed or void attempt is repeated as it was; the status says nothing about it.
+    // An attempt at this turn exists and did not succeed. baton repeats it with the same purpose,
+    // because the status does not show that.
     if (job.first != nullptr) {
       const bool stopped = job.last != nullptr && job.last->outcome == Outcome::stopped;
       add_desired(group, kDeveloper, job.first->purpose,
@@ -180,7 +183,7 @@ class Router {
     }
   }
 
-  /// An agent succeeded but the group is unchanged.
+  /// The reason to start an agent again after it succeeded but left the group unchanged.
   static std::string unchanged_text(std::string_view who, const Group& group) {
     return "the " + std::string(who) + " ended but " + group.id + " is unchanged";
   }
@@ -212,7 +215,7 @@ class Router {
     memo(group).blocker = why;
   }
 
-  /// Row 10.
+  /// Row 10: a tech lead unblocks the group.
   void blocked(const Group& group) {
     const Job job = snapshot_.job(kTechLead, group.id);
     if (job.fresh >= kMostTurns || job.exhausted) {
@@ -225,7 +228,7 @@ class Router {
                 group.id + " is blocked" + (open.empty() ? "" : ": " + open.front()));
   }
 
-  /// Rows 11 and 14.
+  /// Rows 11 and 14: the group is tested.
   void testing(const Group& group) {
     const Job job = snapshot_.job(kQa, group.id);
     if (job.fresh < kMostTurns && !job.exhausted) {
@@ -242,7 +245,7 @@ class Router {
       ask_manager(group, "stuck", why + ", and the tech lead could not help");
   }
 
-  /// Rows 11b, 14 and 15.
+  /// Rows 11b, 14 and 15: the group is reviewed.
   void reviewing(const Group& group) {
     if (!snapshot_.options.reviews) {
       writes_.set(snapshot_, group,
@@ -265,7 +268,7 @@ class Router {
   DeveloperSlots slots_;
 };
 
-/// Adds the decision of a person to the history; no file shows it.
+/// Adds the decision of a person to the history. No file shows an answer.
 void notify(Word event, const Request& request, const Subject& subject, Decision& decision) {
   const std::string comment = text_of(*request.arguments, "comment");
   decision.notices.push_back(

@@ -27,7 +27,7 @@ std::string phase(const Snapshot& snapshot, bool ended, const Value& state) {
     return manager->purpose == "final_check" ? "pm_final_check" : "pm_planning";
   if (!snapshot.memo.last_phase.empty())
     return snapshot.memo.last_phase;
-  // Another program wrote this file so far.
+  // baton has started no agent yet, so it keeps the phase that another program has written.
   const auto given = json::text(state, "current_phase");
   return given && given != "completed" ? std::string(*given) : "initialization";
 }
@@ -37,7 +37,8 @@ bool any_live(const Snapshot& snapshot) {
                      [](const Run& run) { return run.live(); });
 }
 
-/// The engine holds exhausted attempts; the status of the session shows that too.
+/// Whether the session needs a person. The engine holds work whose attempts are used up; the status
+/// of the session has to show that too.
 bool needs_person(const Snapshot& snapshot, const Decision& decision) {
   return decision.failed ||
          std::any_of(decision.desired.begin(), decision.desired.end(), [&](const Desired& wanted) {
@@ -71,7 +72,7 @@ std::uint64_t starts_in(const std::string& decision) {
   return count;
 }
 
-/// The log without a start that never ran; later starts move up.
+/// The log without a start that never ran. Later starts get the next lower number.
 Json without(const Snapshot& snapshot, const Value& log, std::uint64_t number) {
   Json kept = Json::array();
   for (const Value& given : log.GetArray()) {
@@ -86,7 +87,7 @@ Json without(const Snapshot& snapshot, const Value& log, std::uint64_t number) {
       if (starts == 1)
         continue;
       entry.set("decision", "spawn_" + std::to_string(starts - 1) + "_developers_parallel");
-      // A single start is logged by its name.
+      // One start is left, and the log names a single start by its role and group.
       for (const Run& run : snapshot.view.runs)
         if (const auto memo = snapshot.memo.runs.find(run.id);
             starts == 2 && memo != snapshot.memo.runs.end() && memo->second.number == first) {
@@ -190,8 +191,8 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
   const std::string status = ended ? "completed" : failed ? "error" : "running";
   log_holds(snapshot, decision, writes);
   const auto before = json::text(state, "status");
-  // The file's `completed` is overwritten below while agents run or a final check is due, so it is
-  // remembered here. Forgotten when the session ends.
+  // Below, baton overwrites `completed` while agents run or a final check is due. So it remembers
+  // the claim here, until the session ends or there is more to do.
   if (before == "completed")
     snapshot.memo.written_word = !ended && completion_faults(snapshot).empty();
   if (ended && before != "completed")

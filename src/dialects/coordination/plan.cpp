@@ -26,7 +26,8 @@ bool has_approval(const FlowState& docs, const Group& group) {
   });
 }
 
-/// Phases as listed in the plan. Other groups come after their latest dependency.
+/// The phases of groups. A group that the plan puts into no phase comes after its latest
+/// dependency.
 class Phases {
  public:
   Phases(const Value& pm, Plan& plan) : plan_(plan) {

@@ -46,7 +46,8 @@ struct Plan {
   std::map<std::int64_t, std::int64_t> parallel_counts;  ///< parallel_count by phase
 
   const Group* find(std::string_view id) const;
-  /// Whether the group is planned. Without any plan all groups are.
+  /// Whether the plan has the group. If the plan has no groups at all, every group counts as
+  /// planned.
   bool planned(const Group& group) const;
   bool all_complete() const;  ///< true only with at least one group
   /// The lowest phase with an incomplete group.

@@ -29,7 +29,8 @@ bool counts(const Run& run) {
   return run.key.role != kManager && run.purpose != "continue";
 }
 
-/// An agent may write any number; adding one must not overflow.
+/// A counter of a group. Limited, because an agent may write any number, and adding one must not
+/// overflow.
 std::int64_t count_in(const Group& group, std::string_view name) {
   const Value* const counters =
       group.entry == nullptr ? nullptr : json::child(*group.entry, "iterations");
@@ -96,7 +97,7 @@ std::string manager_decision(const Run& run) {
   return "spawn_pm_for_planning";
 }
 
-/// Several developers at once are one decision with the first number.
+/// Logs the starts. Several developers that start at once become one entry with the first number.
 void log(Snapshot& snapshot, const std::vector<const Run*>& started, Writes& writes) {
   const auto developers = static_cast<std::size_t>(std::count_if(
       started.begin(), started.end(), [](const Run* run) { return run->key.role == kDeveloper; }));
@@ -116,7 +117,7 @@ void log(Snapshot& snapshot, const std::vector<const Run*>& started, Writes& wri
   }
 }
 
-/// The start never ran and does not count.
+/// Takes a start that never ran out of the counters.
 void undo_start(Snapshot& snapshot, const Run& run, Writes& writes) {
   RunMemo& memo = snapshot.memo.runs[run.id];
   const Group* const group = snapshot.plan.find(run.key.subject);
@@ -132,7 +133,7 @@ void undo_start(Snapshot& snapshot, const Run& run, Writes& writes) {
   memo.number = 0;
 }
 
-/// Agents are told what was put back; it is settled when one of them succeeds.
+/// Notes that new runs know what baton has put back. It is settled when one of these runs succeeds.
 void note_informed(Snapshot& snapshot, const std::set<RunId>& first_seen) {
   for (PutBack& back : snapshot.memo.put_back)
     for (const Run& run : snapshot.view.runs)
@@ -145,7 +146,8 @@ void note_informed(Snapshot& snapshot, const std::set<RunId>& first_seen) {
   });
 }
 
-/// The same for a refused completion and the project manager.
+/// Notes that new runs of the project manager know of a refused completion. It is settled when one
+/// of these runs succeeds.
 void note_refusal_informed(Snapshot& snapshot, const std::set<RunId>& first_seen) {
   Memo& memo = snapshot.memo;
   bool answered = false;
@@ -168,7 +170,8 @@ void enter(Snapshot& snapshot, const Run& run, Writes& writes) {
   memo.counted = true;
   memo.started_ms = run.started.time_since_epoch().count();
   memo.mail = snapshot.memo.groups[run.key.subject].mail;
-  // After a reopened session an old claim counts again, as it was written after such a start.
+  // In a reopened session final_pm stays as it is. So an old claim, which an agent wrote after an
+  // earlier final check began, counts again.
   if (run.purpose == "final_check" && !snapshot.memo.used_up)
     if (const Accepted* const pm = find(snapshot.view.docs, "pm_state"))
       snapshot.memo.final_pm = hex(pm->document->digest());
@@ -186,7 +189,7 @@ std::string_view phase_of(std::string_view role) {
   return role == kTechLead ? "tech_review" : "";
 }
 
-/// Members sorted by name, so that a reordered copy is still a copy.
+/// Appends the value with sorted members, so that a copy in another order has the same digest.
 void canonical(const Value& value, std::string& text) {
   if (value.IsObject()) {
     std::vector<const Value::Member*> members;

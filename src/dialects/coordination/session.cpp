@@ -30,8 +30,8 @@ bool claimed_in_plan(const Snapshot& snapshot, const Value& pm) {
          !snapshot.memo.final_pm.empty() && hex(file->document->digest()) != snapshot.memo.final_pm;
 }
 
-/// Whether the word stands alone in the output: no letter or digit next to it, except an escaped
-/// line break of JSON.
+/// Whether the word stands alone in the output, with no letter or digit next to it. The letter of a
+/// JSON escape such as `\n` is allowed before it.
 bool contains_word(const std::string& output, const std::string& wanted) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -46,8 +46,8 @@ bool contains_word(const std::string& output, const std::string& wanted) {
   return false;
 }
 
-/// A successful run of the project manager with the completion word, not refused yet; nullptr
-/// without one.
+/// A successful run of the project manager that printed the completion word and that baton has not
+/// refused; nullptr: none.
 const Run* run_with_completion_word(const Snapshot& snapshot) {
   for (const Run& run : snapshot.view.runs)
     if (run.key.subject == kSession && run.key.role == kManager &&
@@ -96,8 +96,8 @@ std::string list(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// A question to the project manager. It is asked again when nothing came of it, then a person is
-/// asked.
+/// A question to the project manager. If a run brings no result, baton asks again, and then it asks
+/// a person.
 struct Question {
   Word purpose;
   std::string why;
@@ -128,7 +128,8 @@ std::string_view word(SessionStage stage) {
 bool plan_says_completed(const Value& pm, const Options& options) {
   if (json::text(pm, "signal") == options.completion_word)
     return true;
-  // No schema has this member, so only the option decides about aliases.
+  // No schema describes this member, so a strict file may have aliases here. Only the option allows
+  // them.
   const auto status = options.lenient ? word_of(pm, "status") : json::text(pm, "status");
   return status == "complete" || status == "COMPLETE" || status == "all_complete";
 }
@@ -146,7 +147,7 @@ bool completion_claimed(const Snapshot& snapshot) {
 
 namespace {
 
-/// The project manager is told, even if the fault is corrected by then.
+/// Refuses a claim. The project manager learns of the faults, even if they are corrected by then.
 void refuse(Snapshot& snapshot, const std::vector<std::string>& faults) {
   snapshot.memo.refused = true;
   if (snapshot.memo.refusal == faults)
@@ -180,7 +181,7 @@ void note_word(Snapshot& snapshot, Decision& decision) {
       snapshot.memo.word = run->id;
       break;
     }
-    // The word was about another state of the session and never counts.
+    // The word was about an earlier state of the session, so it never counts.
     snapshot.memo.refused_words.insert(run->id);
     refuse(snapshot, faults);
     decision.notices.push_back(Notice{"premature_completion", session(),
@@ -247,7 +248,8 @@ std::string bad_plan(const Snapshot& snapshot) {
   return bad ? pm->rejected : std::string();
 }
 
-/// A complete group without approval gets no agent by itself.
+/// What a person can do about a group that is complete without approval. baton starts no agent for
+/// such a group.
 std::string approval_hint(const Snapshot& snapshot) {
   for (const Group& group : snapshot.plan.groups)
     if (group.status == Status::complete && !group.approved && snapshot.options.reviews)

@@ -140,13 +140,13 @@ bool unblocked(const Snapshot& snapshot, const Group& group) {
   const auto memo = snapshot.memo.groups.find(group.id);
   const bool known = memo != snapshot.memo.groups.end();
   auto open = open_blockers(group);
-  // For the blocker that baton wrote, `unblocked` is enough.
+  // `unblocked` resolves the blocker that baton wrote, even if the entry still shows it as open.
   if (known)
     std::erase(open, memo->second.blocker);
   if (group.entry == nullptr || !open.empty() ||
       unblocks(snapshot.view.docs, group) <= (known ? memo->second.unblocks : 0))
     return false;
-  // The newest decision counts, in messages or feedback.
+  // The newest message or the newest feedback must say `unblocked`.
   const auto sent = messages(snapshot.view.docs, *mailbox("techlead_to_dev"), group.id);
   if (!sent.empty() && word_of(*sent.back().value, "decision") == "unblocked")
     return true;

@@ -46,11 +46,12 @@ struct Snapshot {
   const Run* live_manager() const;  ///< of the session or a group
   /// A live run of the group, except of the project manager.
   const Run* live_worker(const Subject& subject) const;
-  /// Handled long ago: after a restart the journal shows old runs again.
+  /// Whether baton handled the run long ago and has dropped it from its memory. After a restart the
+  /// view may show such a run again.
   bool forgotten(const Run& run) const;
   /// Whether the run may have written a new version: it lives, or ended after the last decision.
   bool may_have_written(const Run& run) const;
-  /// Whether a run for which `who` is true may have written it.
+  /// Whether a run for which `who` is true may have written a new version.
   template <class Who>
   bool written_by(const Who& who) const {
     for (const Run& run : view.runs)
@@ -67,12 +68,12 @@ bool unblocked(const Snapshot& snapshot, const Group& group);
 std::uint64_t unblocks(const FlowState& docs, const Group& group);
 /// The open blockers.
 std::vector<std::string> open_blockers(const Group& group);
-/// Text behind the reason of a start: "; put back: ...; rejected: ...".
+/// Text to add to the reason of a start: "; put back: ...; rejected: ...".
 std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject);
 /// Messages for a group, per mailbox.
 MailCount mail_count(const FlowState& docs, std::string_view group);
 
-/// Whether baton stopped the run for lack of progress; counts as a failure.
+/// Whether baton stopped the run for lack of progress. Such a run counts as failed.
 bool stalled(const Run& run);
 inline constexpr std::string_view kStalled = "stalled";
 

@@ -11,7 +11,7 @@ struct Move {
   Status to;
 };
 using enum Status;
-// From pending directly to a result: the agent was faster than baton.
+// From pending straight to a result: the agent was done before baton had written its start.
 constexpr std::array kMoves = {
     Move{pending, dev_working},        Move{pending, waiting_qa},
     Move{pending, waiting_review},     Move{pending, dev_blocked},

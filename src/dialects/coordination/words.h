@@ -54,7 +54,8 @@ inline constexpr std::string_view kSession = "*session";
 /// The member of `iterations` for a role; nothing for the project manager.
 std::optional<std::string_view> counter_of(std::string_view role);
 
-/// An alias that the option `lenient` allows in files. Accepted strict files contain none.
+/// An alias that the option `lenient` allows in files. Without this option, the schemas refuse
+/// aliases.
 struct AliasRow {
   std::string_view member;  ///< status, current_agent, from, to or decision
   std::string_view alias;
@@ -73,15 +74,15 @@ inline constexpr std::array kAliases = {
     AliasRow{"decision", "CHANGES_REQUESTED", "changes_requested"},
     AliasRow{"decision", "UNBLOCKED", "unblocked"},
 };
-/// The word that an alias stands for; other words are unchanged. `completed` of orchestrator_state
-/// is no alias.
+/// The word that an alias stands for; other words are unchanged. Not for the status of
+/// orchestrator_state, where `completed` is no alias.
 std::string_view canonical_word(std::string_view member, std::string_view word);
 
 std::string_view word(Status status);
 std::optional<Status> parse_status(std::string_view word);
 
-/// Whether an agent may change the status like this (page section 2.3). Only the project manager
-/// may go back to pending or remove a group.
+/// Whether an agent may change the status like this (format page, Moves). The way back to pending
+/// is not among these moves: only the project manager may take it.
 bool legal_move(Status from, Status to);
 
 /// The three mailboxes: file, sender, reader, and the member with the result.

@@ -15,14 +15,15 @@ namespace {
 /// Fixed at creation.
 constexpr std::array<std::string_view, 3> kFixed = {"/workflow_id", "/created_at",
                                                     "/convergence_status/convergence_criteria"};
-/// Only baton changes these while an agent runs.
+/// While an agent runs, baton puts back all changes of these members.
 constexpr std::array<std::string_view, 10> kOwn = {
     "/current_phase",        "/current_step",      "/last_completed_step", "/convergence_status",
     "/human_approvals",      "/metrics",           "/phase_transitions",   "/step_transitions",
     "/total_execution_time", "/recovery_metadata",
 };
 
-/// The request. An agent that reports its work may not change it in the same write.
+/// What people want from the workflow. An agent that reports its work may not change that in the
+/// same write.
 constexpr std::array<std::string_view, 3> kAsked = {"/requirements", "/workspace_context",
                                                     "/workflow_name"};
 /// Lists that parallel validators add to.
@@ -98,8 +99,8 @@ class Merge {
   }
 
  private:
-  /// The runs that may have written the file. The last write of an agent is often seen together
-  /// with its end, or later.
+  /// The runs that may have written the file. baton often sees the last write of an agent together
+  /// with the end of the agent, or later.
   std::set<RunId> writers() const {
     const bool known = json::child(*view_.memo, "over") != nullptr;
     std::set<RunId> all;
@@ -129,14 +130,14 @@ class Merge {
       return false;
     const auto above = pointer.rfind('/');
     if (above != 0 && json::at(after_, pointer.substr(0, above)) == nullptr)
-      return false;  // its parent is put back as a whole, or never existed
+      return false;  // baton puts the parent back as a whole, or the parent never existed
     put(pointer, old);
     say(rule, pointer, why);
     return true;
   }
 
-  /// Puts back what an agent changed besides its work. With `copies` also a second time: another
-  /// program may have copied the value before it was put back.
+  /// Puts back what an agent changed besides its work. With `copies`, it also puts the same value
+  /// back if it comes again: another program may have copied it in between.
   void refuse(const std::string& pointer, bool copies, std::string_view rule,
               const std::string& why) {
     const Value* const now = json::at(after_, pointer);
@@ -147,8 +148,8 @@ class Merge {
       refused_[pointer] = digest;
   }
 
-  /// An agent that reports its work does not end the workflow, neither in the same write nor while
-  /// it still runs.
+  /// An agent that reports its work may not end the workflow, neither in the same write nor as long
+  /// as it runs.
   void give_up() {
     constexpr std::string_view kWhy = "must not be set by the agent that reports its work";
     const bool repeated = std::any_of(writers_.begin(), writers_.end(), [&](const RunId& run) {
@@ -183,7 +184,7 @@ class Merge {
       keep("/current_phase", "T4", "does not go back");
   }
 
-  /// Decisions are only added.
+  /// People may add decisions, but not remove or change them.
   void decisions() {
     constexpr std::string_view kList = "/human_approvals/approval_history";
     const auto old = list_at(before_, kList);
@@ -206,7 +207,8 @@ class Merge {
     return true;
   }
 
-  /// Keeps what baton wrote about errors.
+  /// The new entry, with the record of errors and recoveries that baton has written into the old
+  /// one.
   static Json with_recovery(const Value& old, const Value& now) {
     Json entry(now);
     const Value* const had = json::child(old, "error_info");
@@ -222,7 +224,8 @@ class Merge {
     return entry.set("error_info", error);
   }
 
-  /// Some agents add an entry instead of completing their own; then it completes their own.
+  /// Whether an added entry stands for the end of an entry in progress. Some agents add an entry
+  /// instead of completing their own.
   static bool update_of(const Value& old, const Value& added) {
     if (json::text(old, "status") != "in_progress" ||
         json::integer(old, "step_number") != json::integer(added, "step_number") ||
@@ -232,8 +235,8 @@ class Merge {
     return !name || name == json::text(old, "template");
   }
 
-  /// Whether an agent wrote this version: an entry has ended in it, or is missing because the copy
-  /// is older.
+  /// Whether this version looks like the report of an agent: an entry has ended in it, or an entry
+  /// is missing because the agent's copy is older.
   bool report() const {
     const auto now = list_at(after_, "/step_history");
     for (const Value* const entry : list_at(before_, "/step_history")) {
@@ -251,7 +254,7 @@ class Merge {
     return false;
   }
 
-  /// Keeps what one validator added and the other's copy lacks.
+  /// Keeps what one validator has added and the copy of the other one lacks.
   void gather() {
     if (json::child(after_, "artifacts") == nullptr) {
       keep("/artifacts", "T4", "was missing");
@@ -280,7 +283,7 @@ class Merge {
     }
   }
 
-  /// The same entry in the new version, if not used yet.
+  /// The index of the same entry in the new version, unless it is used already.
   static std::optional<std::size_t> counterpart(const Value& entry,
                                                 const std::vector<const Value*>& now,
                                                 const std::vector<bool>& used) {
@@ -307,7 +310,7 @@ class Merge {
     return taken;
   }
 
-  /// The accepted entries, kept or completed. `lost`: what was wrong.
+  /// The accepted entries, kept or completed. Sets `lost` to what is wrong in the new version.
   Json kept_entries(const std::vector<const Value*>& now, std::vector<bool>& used,
                     std::string& lost) const {
     Json kept = Json::array();
@@ -351,13 +354,13 @@ class Merge {
   const Value& after_;
   Memo memo_;
   std::set<RunId> writers_;                     ///< runs that may have written it
-  bool live_;                                   ///< there is such a run, or one not seen
-  bool side_by_side_;                           ///< and another at the same time
+  bool live_;                                   ///< an agent may have written it
+  bool side_by_side_;                           ///< two validators may run at the same time
   bool unseen_;                                 ///< the writer had not seen baton's last write
-  bool reports_;                                ///< an agent wrote it: an entry ended in it
+  bool reports_;                                ///< it looks like the report of an agent
   std::map<std::string, std::string> refused_;  ///< new value of Memo::refused
   std::set<RunId> gave_up_;                     ///< new value of Memo::gave_up
-  std::set<std::size_t> begun_;                 ///< entries that an agent started on
+  std::set<std::size_t> begun_;                 ///< entries for which baton has started an agent
   std::vector<json::Edit> edits_;
   Findings findings_;
   std::string why_;

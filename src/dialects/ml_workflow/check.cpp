@@ -1,4 +1,5 @@
-// The rules about scores and counters.
+// The rules that no schema can state, except those about single steps and their order
+// (check_history.cpp).
 
 #include <algorithm>
 #include <map>
@@ -41,8 +42,8 @@ std::string flag_pointer(std::string_view approval) {
   return "/human_approvals/" + std::string(approval) + "_approved";
 }
 
-/// Whether plan (step 3) or code (4, 6) was remade after the decision, so that it no longer counts.
-/// Without times any revision counts as later.
+/// Whether the plan (step 3) or the code (steps 4 and 6) was made anew after the decision, so that
+/// the decision no longer counts. If a time is missing, any step 3 or 6 counts as later.
 bool spent(const Decided& decision, const std::vector<Entry>& entries, std::string_view approval) {
   const bool plan = approval == "plan";
   return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
@@ -54,7 +55,8 @@ bool spent(const Decided& decision, const std::vector<Entry>& entries, std::stri
   });
 }
 
-/// Back from phase_2 before the new plan began: current_step is the last one worked on.
+/// Whether the workflow has gone back from phase_2 and the new plan has not begun. current_step is
+/// then still the last step of the old plan.
 bool sent_back(const Value& root, const std::vector<Entry>& entries) {
   const std::size_t first = plan_start(root);
   return first > 0 && (entries.empty() || entries.back().index < first);
@@ -100,7 +102,7 @@ void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
                      phase, "phase_2");
     return;
   }
-  // Between the last plan validation and the first code the phase is ahead of the step.
+  // The hand-over: phase_2 has begun, but current_step is still the validation of the plan.
   const bool hand_over = converged && !entries.empty() && entries.back().completed();
   if (current < kFirstCodeStep && !hand_over)
     findings.error("S1", "/current_phase",
@@ -140,7 +142,7 @@ void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json&
   }
 }
 
-/// Whether the workflow went back to the plan after the decision; that resets all flags.
+/// Whether the workflow went back to the plan after the decision, which has reset all flags.
 bool went_back_since(const Value& root, const Decided& decision) {
   const auto all = list_at(root, "/phase_transitions");
   return std::any_of(all.begin(), all.end(), [&](const Value* each) {
@@ -284,7 +286,7 @@ void attempt_rule(const Value& root, FindingList& findings) {
   }
 }
 
-/// Counters that are all zero are not maintained.
+/// Whether a program maintains the counters. If all are zero, no program does.
 bool kept(const Value& metrics) {
   return metrics.IsObject() &&
          std::any_of(metrics.MemberBegin(), metrics.MemberEnd(), [](const auto& member) {

@@ -41,7 +41,7 @@ void duration_rule(const Entry& entry, FindingList& findings) {
     return;
   const auto lay = *ended - *began;
   const auto measured = std::chrono::round<seconds>(lay).count();
-  // Whatever number stands there, so in floating point.
+  // In floating point, because the file may have any number and an integer could overflow.
   const double off = std::chrono::duration<double>(lay).count() - static_cast<double>(*took);
   if (std::abs(off) > static_cast<double>(kRounding.count()))
     findings.warning("S9", pointer_of(entry, "execution_time"),
@@ -65,7 +65,8 @@ void recovery_rule(const Entry& entry, FindingList& findings) {
                      json::child(*error, "recovery_attempts"), std::to_string(tried->Size()));
 }
 
-/// What was not completed may be done again; a and b of step 5 come in any order.
+/// Whether an entry may follow another one. A step that was not completed may be done again. The
+/// halves a and b of a validation come in any order.
 bool may_follow(const Entry& before, const Entry& next) {
   if (before.step != next.step)
     return follows(before.step, next.step);
@@ -94,7 +95,7 @@ void order_rules(const Value& root, const std::vector<Entry>& entries, FindingLi
   }
 }
 
-/// Two validators may be at the two halves of the same step.
+/// Whether the entries are the two halves of one step. Two validators may work on them at a time.
 bool pair(const Entry& one, const Entry& other) {
   return one.step == other.step && code_validation(one.step) &&
          (one.half != other.half || one.half == Half::whole);
@@ -154,8 +155,8 @@ void completed_rule(const Value& root, const std::vector<Entry>& entries, Findin
                      found, std::to_string(step));
 }
 
-/// The origin's sample code writes a repeated step over its first entry, so that the history ends
-/// with an entry that is older than one in front of it.
+/// The origin's sample code writes a repeated step over its first entry. The last entry of the
+/// history is then older than an entry before it.
 void overwrite_rule(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   if (entries.size() < 2)
     return;

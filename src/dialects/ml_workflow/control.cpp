@@ -14,7 +14,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kDecision
     {"reject", "rejected"},
     {"revise", "changes_requested"}};
 
-/// What the end of a workflow was about: `plan`, `final`, or empty without a validation.
+/// What the end of a workflow was about: `plan` or `final`. Empty if it has not ended, or ended
+/// without a validation.
 std::string ended_with(const Snapshot& snapshot) {
   if (!snapshot.has_ended())
     return {};
@@ -72,7 +73,8 @@ Reply continue_workflow(Snapshot& snapshot, const Request& request, Edits& edits
   return {request.id, true, "the workflow continues"};
 }
 
-/// Carries out `resume` of a failed or cancelled workflow. Refused if it would end again at once.
+/// Carries out `resume` of a failed or cancelled workflow. baton refuses it if the workflow would
+/// end again at once.
 Reply reopen(Snapshot& snapshot, const Request& request, Edits& edits) {
   Snapshot as_if = snapshot;
   as_if.status = Status::running;
@@ -91,8 +93,8 @@ Reply reopen(Snapshot& snapshot, const Request& request, Edits& edits) {
   return {request.id, true, "the workflow continues"};
 }
 
-/// Whether `resume` concerns the state file. When it lifts the operator's own pause, it does not
-/// answer a question that baton has asked since.
+/// Whether `resume` concerns the state file. A `resume` that lifts an operator's own pause does not
+/// answer a question that baton has asked.
 bool resumes_file(const Snapshot& snapshot) {
   const bool commanded = snapshot.view.control != Control::run;
   return snapshot.status == Status::paused ? snapshot.memo.escalated.empty() || !commanded

@@ -38,7 +38,7 @@ std::string fresh(const std::string& name, std::string_view requirements, Time w
       .pretty();
 }
 
-/// Only these members may be set; the progress of a workflow may not.
+/// Whether `--set` may set this member. It may not set the progress of a workflow.
 bool may_be_set(std::string_view pointer) {
   for (const std::string_view part : {"/requirements", "/workspace_context", "/workflow_name",
                                       "/convergence_status/convergence_criteria"})

@@ -22,7 +22,7 @@ void hold(Decision& decision, Word reason, std::string why, Subject subject = ""
   decision.holds.push_back(Hold{"", std::move(subject), std::move(reason), std::move(why)});
 }
 
-/// Doubles the time limit after a timeout.
+/// Twice the time limits, if the recovery strategy of the entry asks for that.
 std::optional<RunLimits> extended(const Snapshot& snapshot, const Entry* entry) {
   if (entry == nullptr)
     return std::nullopt;
@@ -71,7 +71,7 @@ void add_desired(const Snapshot& snapshot, const Work& work, const std::string& 
   desired.role = agent_of(work.step);
   desired.subject = subject_of(work);
   desired.purpose = kPurposes.at(static_cast<std::size_t>(work.step));
-  // The agent of a failed entry may still run.
+  // The agent of a failed entry may still run. The claim keeps a second agent away from the step.
   desired.claims.push_back(Claim{"step " + text(snapshot.view.flow) + "#" + desired.subject, 1});
   desired.limits = extended(snapshot, snapshot.newest(desired.subject));
   if (!desired.limits)
@@ -92,7 +92,8 @@ void pause_for_person(Snapshot& snapshot, const std::string& limit, const std::s
   decision.notices.push_back(Notice{"escalated", "", why});
 }
 
-/// Asks a person, and asks again. Waiting never decides; at most it pauses the workflow.
+/// Asks a person for an approval, and reminds people of it. Waiting never counts as a decision; at
+/// most baton pauses the workflow.
 void ask(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& decision) {
   const ValidationMark about = validation_mark(snapshot, found.approval);
   const std::int64_t now = snapshot.view.now.time_since_epoch().count();
@@ -175,7 +176,7 @@ void act(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& deci
   }
 }
 
-/// Work in progress stays wanted until its agent reports the end.
+/// Work in progress stays wanted until its entry has ended.
 void keep_working(const Snapshot& snapshot, Decision& decision) {
   for (const Entry& entry : snapshot.entries)
     if (entry.status == "in_progress")
@@ -183,8 +184,9 @@ void keep_working(const Snapshot& snapshot, Decision& decision) {
                   "step " + subject_of(entry) + " is in progress", decision);
 }
 
-/// The file was rejected, so baton does not write to it. The agent that wrote it is told what is
-/// wrong and may correct it; otherwise a person must.
+/// Decides while the state file is rejected. baton does not write over it. It starts the agent
+/// again with the findings, three runs in all, so that the agent can correct the file. After that a
+/// person must correct it.
 void rejected(const Snapshot& snapshot, Decision& decision) {
   bool working = false;
   for (const Entry& entry : snapshot.entries) {
@@ -247,7 +249,7 @@ void paused(Snapshot& snapshot, Decision& decision) {
 
 void route(Snapshot& snapshot, Edits& edits, Decision& decision) {
   if (snapshot.status == Status::paused && !snapshot.memo.escalated.empty()) {
-    // One answer is for all failures so far.
+    // The answer of a person covers all failures so far, so baton records them first.
     record_ends(snapshot, edits);
     if (!edits.empty())
       return;
@@ -307,7 +309,7 @@ void ended(const Snapshot& snapshot, Decision& decision) {
   decision.failed = snapshot.status == Status::failed;
 }
 
-/// The file is missing, so nothing can be written.
+/// Decides while the state file is missing, so that baton cannot write it.
 void gone(Snapshot& snapshot, Decision& decision) {
   if (snapshot.status == Status::paused)
     paused(snapshot, decision);

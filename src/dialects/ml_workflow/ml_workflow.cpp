@@ -35,7 +35,7 @@ std::optional<std::string> workflow_of_path(const std::string& path, const Json&
   const std::vector<std::string> segments = split(path, '/');
   const std::vector<std::string> above = split(folder(options), '/');
   const std::size_t count = segments.size();
-  // A single file that is explained has the folder name `document`.
+  // A command that checks a single document (`--as`) uses the folder name `document`.
   if (count >= 2 && segments[count - 2] == "document")
     return std::nullopt;
   if (count < 3 || segments[count - 1] != kFile || segments[count - 3] != above.back() ||

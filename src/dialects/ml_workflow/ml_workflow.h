@@ -1,8 +1,8 @@
 #pragma once
 
 // The functions that make the dialect `ml_workflow`: one state file per workflow, seven steps with
-// thresholds and approvals. `core/dialect.h` says when each is called; next_step.h decides what
-// comes next.
+// thresholds and approvals. `core/dialect.h` says when the engine calls each of them. next_step.h
+// decides what comes next.
 
 #include <map>
 #include <optional>
@@ -44,8 +44,9 @@ std::string pointer_of(const Entry& entry, std::string_view member);
 /// Decides by the table of the format page. First it records what runs and people did.
 Decision decide(const View& view);
 
-/// Rules about changes of the file: T1 to T6 of the format page. Agents and people overwrite the
-/// whole file from their own copies. What each may change is taken, the rest is put back.
+/// Rules about changes of the file: T1 to T5 of the format page. Agents and people overwrite the
+/// whole file from their own copies. baton keeps what each of them may change and puts the rest
+/// back.
 Admission admit(const View& view, const Change& change);
 
 /// For `start`: the state file of a new workflow, `initialized`. Arguments: `requirements`, and
@@ -53,8 +54,9 @@ Admission admit(const View& view, const Change& change);
 /// requirements. Errc::usage otherwise.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
-/// The state files to try: the last accepted one, then the backups, newest first. Each gets
-/// recovery_metadata and is paused, unless it had ended or the options say otherwise.
+/// The state files to try: the last accepted one, then the backups, newest first. baton adds
+/// recovery_metadata to each. It also pauses the workflow, unless it had ended or the option
+/// `after_recovery` is `running`.
 std::vector<Create> rebuild(const View& view);
 
 }  // namespace baton::ml_workflow

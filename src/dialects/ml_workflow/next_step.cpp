@@ -21,7 +21,7 @@ constexpr std::string_view kExtended = "retry_with_extended_timeout";
 constexpr std::string_view kAnother = "retry_with_different_agent_instance";
 constexpr std::string_view kCorrected = "retry_with_corrected_input";
 constexpr std::string_view kPerson = "escalate_to_human";
-/// What is tried before a person is asked. Other error types have no strategy.
+/// What baton tries before it asks a person. For other error types it asks at once.
 constexpr std::array kErrors = {
     ErrorRow{"agent_timeout", {kExtended, kAnother}},
     ErrorRow{"timeout", {kExtended, kAnother}},
@@ -65,8 +65,9 @@ const Entry* in_round(const Snapshot& snapshot, Half half) {
   return nullptr;
 }
 
-/// Step 5 after the first code, 7 after a refinement. Other programs may write 5 again; both halves
-/// use the same number.
+/// The number of the due code validation: 5 after the first code, 7 after a refinement. Other
+/// programs may write 5 after a refinement too, so the second half takes the number of the first
+/// one.
 std::int64_t validation_step(const Snapshot& snapshot) {
   for (const Half half : {Half::a, Half::b})
     if (const Entry* const other = in_round(snapshot, half))
@@ -92,7 +93,8 @@ std::string flag_hint(const Snapshot& snapshot, const std::string& approval) {
                                 decision + ", which counts";
 }
 
-/// Asks for the approvals in this order; nothing: all are given.
+/// Looks at the approvals in this order and returns what follows from the first one that is missing
+/// or negative. Not set: all are given.
 std::optional<NextStep> ask_people(const Snapshot& snapshot,
                                    std::initializer_list<std::string_view> approvals,
                                    std::int64_t revision, NextStep::Kind rejected) {
@@ -117,7 +119,8 @@ std::optional<NextStep> ask_people(const Snapshot& snapshot,
   return std::nullopt;
 }
 
-/// Whether the file says that the present plan is approved. A revision resets the flag.
+/// Whether the file says that the present plan is approved. After a revision only the flag counts,
+/// because an earlier decision may be about an older plan.
 bool plan_approved(const Snapshot& snapshot) {
   const bool revised = std::any_of(snapshot.entries.begin(), snapshot.entries.end(),
                                    [](const Entry& entry) { return entry.step == 3; });
@@ -128,11 +131,11 @@ bool plan_approved(const Snapshot& snapshot) {
 NextStep after_plan_validation(const Snapshot& snapshot) {
   const Round round = judge_round(snapshot.root, snapshot.entries, true);
   if (round.pass || !snapshot.plan_phase()) {
-    // The program that moved to phase_2 took the approval for given.
+    // If another program has moved the workflow to phase_2, the approval in the file is enough.
     const bool given = !snapshot.plan_phase() && plan_approved(snapshot);
     if (auto approval_step =
             given ? std::nullopt : ask_people(snapshot, {"plan"}, 3, NextStep::Kind::cancelled)) {
-      // Step 3 belongs to phase_1.
+      // Step 3 belongs to phase_1, so the workflow goes back there first.
       if (approval_step->kind == NextStep::Kind::work && !snapshot.plan_phase())
         return outcome(NextStep::Kind::phase_1, approval_step->why);
       return *approval_step;
@@ -162,7 +165,7 @@ NextStep after_code_validation(const Snapshot& snapshot) {
   return work({Work{6, Half::whole}}, round.why);
 }
 
-/// Steps 4 to 7: each half is validated once since the code last changed.
+/// Steps 4 to 7: after each change of the code, both halves are validated once.
 NextStep validation(const Snapshot& snapshot) {
   const std::int64_t step = validation_step(snapshot);
   std::vector<Work> missing;
@@ -243,7 +246,7 @@ std::string stage_word(const Snapshot& snapshot, const Subject& subject, bool du
   return (entry->status == "failed" && !due ? "failed " : "run ") + number;
 }
 
-/// A person resumed a workflow that baton had paused: the limit counts from now.
+/// If a person has resumed a workflow that baton had paused: the limit counts from now.
 void resumed(Snapshot& snapshot) {
   const std::string limit = std::exchange(snapshot.memo.escalated, "");
   if (limit == "approval")
@@ -280,7 +283,7 @@ std::string helped(const Entry& entry) {
 std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
   const ErrorRow* const row = row_of(kErrors, error_of(entry, "error_type"));
   const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
-  // Strategies count from the last help of a person.
+  // Only strategies since the last answer of a person count.
   std::size_t count = 0;
   for (const Value* const one : tried)
     count = json::text(*one, "strategy") == kPerson ? 0 : count + 1;
@@ -313,7 +316,8 @@ bool round_to_record(const Snapshot& snapshot, std::string_view phase) {
   const std::int64_t end = round_end(snapshot, plan);
   if (end < 0 || (plan && snapshot.last()->step != 2))
     return false;
-  // Records of baton name their round; records of other programs are only counted.
+  // A record of baton names the entry where its round ends. A record of another program does not,
+  // so baton only counts it.
   std::int64_t foreign = 0;
   for (const Value* const record :
        list_at(snapshot.root, "/convergence_status/convergence_history")) {
@@ -345,8 +349,8 @@ ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approv
   const auto known = snapshot.memo.marks.find(std::string(approval));
   if (known != snapshot.memo.marks.end() && known->second.entry == end)
     return known->second;
-  // A new validation. Older decisions do not count. A decision that arrived with it counts if its
-  // time is not earlier.
+  // This validation is new, and decisions from before it do not count. A decision that arrived
+  // together with it counts if its time is not before the end of the validation.
   ValidationMark fresh;
   fresh.entry = end;
   const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");

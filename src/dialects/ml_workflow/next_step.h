@@ -1,7 +1,7 @@
 #pragma once
 
-// What a workflow does next, by the decision table of the format page. Answers from the snapshot
-// alone; decide.cpp carries it out.
+// Chooses what a workflow does next, by the decision table of the format page. It looks at the
+// snapshot alone; decide.cpp carries the choice out.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,8 @@
 
 namespace baton::ml_workflow {
 
-/// Whether phase_2 has begun without any code. The plan can still be decided about.
+/// Whether phase_2 has begun but no step of it (the hand-over). A person can still decide about the
+/// plan.
 bool handed_over(const Snapshot& snapshot);
 
 /// The snapshot for a decision. If a person resumed the workflow, its limits count from now.
@@ -24,7 +25,7 @@ std::optional<Snapshot> snapshot_of(const View& view);
 struct NextStep {
   enum class Kind {
     nothing,   ///< paused, ended, or an agent is working
-    work,      ///< start `works`
+    work,      ///< start the agents for `works`
     approval,  ///< ask a person about `approval`
     phase_2,   ///< the plan is good and approved
     phase_1,   ///< make another plan although phase_2 has begun
@@ -45,7 +46,8 @@ NextStep next_step(const Snapshot& snapshot);
 /// repetition after an error. `done 2` and `failed 2` stay until the step is due again.
 Stages stages(const View& view);
 
-/// The attempts of a phase, including the newest round.
+/// The attempts of a phase: those in convergence_history, and the newest round if it is missing
+/// there.
 std::int64_t attempts(const Snapshot& snapshot, std::string_view phase);
 /// Whether the newest complete round of a phase is missing in convergence_history.
 bool round_to_record(const Snapshot& snapshot, std::string_view phase);
@@ -57,8 +59,8 @@ std::string decided(const Snapshot& snapshot, std::string_view approval);
 /// Which decisions count for the newest validation of a phase.
 ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approval);
 
-/// The name in Memo::base for a failed entry that a person has helped and that was not repeated
-/// since.
+/// The key in Memo::base for a failed entry. It is there from the moment when a person lets the
+/// workflow go on until baton repeats the step.
 std::string helped(const Entry& entry);
 
 /// The next recovery strategy for a failed entry; empty: ask a person first.

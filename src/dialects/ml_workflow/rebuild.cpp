@@ -100,7 +100,7 @@ void keep_copies(Snapshot& snapshot, Decision& decision) {
   if (done <= snapshot.memo.backups)
     return;
   snapshot.memo.backups = done;
-  // Names must differ, however fast steps follow each other.
+  // The names of backups must differ, even if two steps end in the same millisecond.
   snapshot.memo.backup_ms = std::max<std::int64_t>(snapshot.view.wall.time_since_epoch().count(),
                                                    snapshot.memo.backup_ms + 1);
   const BackupPlan plan = backups(snapshot.view.options);
@@ -131,7 +131,8 @@ std::vector<Create> rebuild(const View& view) {
       continue;
     if (auto text = recovered(copy->document->text(), view, "partial", stamp, actions))
       all.push_back(Create{path, *std::move(text), "from the backup " + copy->part});
-    actions.back().success = false;  // refused; recorded for the next one
+    // baton tries the next backup only if it refused this one, and that one then says so.
+    actions.back().success = false;
   }
   return all;
 }

@@ -42,7 +42,8 @@ void reset(const Snapshot& snapshot, const std::string& pointer, Edits& edits) {
     edits.set(pointer, Json(false));
 }
 
-/// New work must be judged and approved again.
+/// Resets the flags of what step 3 or 6 makes anew, because it must be validated and approved
+/// again.
 void take_back(const Snapshot& snapshot, std::int64_t step, Edits& edits) {
   if (step == 3) {
     reset(snapshot, "/convergence_status/phase_1_converged", edits);
@@ -55,7 +56,8 @@ void take_back(const Snapshot& snapshot, std::int64_t step, Edits& edits) {
   }
 }
 
-/// Members that programs of the origin expect (K-9). The criteria are fixed at creation.
+/// Adds missing members that programs of the origin expect (K-9). It never adds criteria, because
+/// they are fixed at creation.
 void fill_in(const Snapshot& snapshot, Edits& edits) {
   const std::string status = "/convergence_status";
   for (const char* const flag : {"/phase_1_converged", "/phase_2_converged"})
@@ -117,7 +119,7 @@ void begin_again(Snapshot& snapshot, const Entry& entry, Edits& edits) {
   snapshot.memo.base.erase(helped(entry));
 }
 
-/// The result of a retry is known when its entry has ended.
+/// Adds the result to the last retry of an entry that has ended.
 void record_retry_result(const Entry& entry, bool success, Edits& edits) {
   const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
   if (!tried.empty() && !json::text(*tried.back(), "result"))
@@ -155,7 +157,7 @@ void fail(const Snapshot& snapshot, const Entry& entry, std::string_view type,
     edits.set(at + "/completed_at", snapshot.now());
 }
 
-/// Handles an entry in progress whose agent has ended.
+/// Marks an entry in progress as failed if its agent has ended for good.
 void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
   const Subject subject = subject_of(entry);
   const Run* newest = nullptr;
@@ -205,7 +207,7 @@ Json scores_of(const Scores& scores) {
   return all;
 }
 
-/// Looks at the last two entries: a pair may end in any order.
+/// Fills in completed_at and execution_time of an ended entry.
 void complete_times(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
   const auto began = timestamp(*entry.value, "started_at");
   if ((entry.status != "completed" && entry.status != "failed") || !began)
@@ -287,6 +289,7 @@ void record_counters(const Snapshot& snapshot, Edits& edits) {
   std::int64_t recoveries = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Entry& entry = snapshot.entries[i];
+    // The last two entries, because parallel validators may end in any order.
     if (i + 2 >= count)
       complete_times(snapshot, entry, edits);
     total = sum(total, json::integer(*entry.value, "execution_time").value_or(0));
@@ -336,7 +339,7 @@ void record_decision(const Snapshot& snapshot, std::string_view approval, std::s
 }
 
 void record_return(Snapshot& snapshot, Edits& edits) {
-  // The new plan and its code get fresh attempts.
+  // baton counts the attempts of the new plan and its code anew.
   for (const char* const phase : {"phase_1", "phase_2"})
     snapshot.memo.base[phase] = attempts(snapshot, phase);
   for (const Entry& entry : snapshot.entries)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Writes to the state file: one set of edits per decision, the records of what runs and people did,
-// backups, and the report of `status --json`.
+// What baton writes for a workflow: the edits of the state file (one set per decision), backups,
+// and the report of `status --json`. The edits record what runs and people did.
 
 #include <string>
 #include <string_view>
@@ -39,11 +39,11 @@ class Edits {
   std::string why_;
 };
 
-/// Records started runs: a new entry in progress, or a failed entry in progress again with its
-/// strategy.
+/// Records started runs. A run gets a new entry in progress. The repetition of a failed entry sets
+/// that entry in progress again and adds the recovery strategy.
 void record_starts(Snapshot& snapshot, Edits& edits);
-/// Fails entries whose agent ended without a result, and validations without scores. Records the
-/// result of a retry.
+/// Marks entries as failed whose agent ended without a result, and validations without a verdict.
+/// Records the result of a retry.
 void record_ends(const Snapshot& snapshot, Edits& edits);
 /// Records the result of a complete round of validation, once.
 void record_rounds(const Snapshot& snapshot, Edits& edits);
@@ -60,13 +60,14 @@ void record_return(Snapshot& snapshot, Edits& edits);
 /// Answers the requests of people. A request that changes something ends this round; the next round
 /// sees the result.
 bool answer_requests(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& decision);
-/// No decision while the file differs from its last accepted version.
+/// Refuses requests that would change the state file while it is missing, rejected or being
+/// written.
 void refuse_requests(const Snapshot& snapshot, const std::string& why, Decision& decision);
 
 BackupPlan backups(const Json& options);
 
-/// Adds a backup after a completed step, and a folder for the artifacts of a running one. Call it
-/// only when the state file is not written.
+/// Adds a backup after a completed step, and a folder for the artifacts of a running step. Call it
+/// only if the decision does not write the state file.
 void keep_copies(Snapshot& snapshot, Decision& decision);
 
 /// The members of `status --json` that only this dialect has (format page).

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kStepDigits = "1234567";
 
-/// A code validation that does not name its half is the one its round lacks.
+/// A code validation that does not name its half counts as the half that its round lacks.
 void assign_halves(std::vector<Entry>& entries) {
   bool first = false;
   for (Entry& entry : entries) {

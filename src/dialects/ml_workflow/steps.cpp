@@ -15,7 +15,7 @@ struct StepRow {
   std::string_view successors;
   std::array<std::string_view, 3> templates;
 };
-// 5a was renamed from two_level to three_level; both are in use.
+// The origin has renamed the template of 5a from two_level to three_level. Both are in use.
 constexpr std::string_view k5a = "step5a_two_level_validation_agent_prompt_template.md";
 constexpr std::string_view k5aRenamed = "step5a_three_level_validation_agent_prompt_template.md";
 constexpr std::string_view k5b =
@@ -45,7 +45,7 @@ Half half_of(std::string_view file) {
   return b ? Half::b : Half::whole;
 }
 
-/// A template of both halves counts as both only if the output has a report of each (K-18).
+/// The half of an entry whose template names both: the reports in the output decide (K-18).
 Half reported(const Value& value) {
   const Value* const output = json::child(value, "output");
   bool a = false;

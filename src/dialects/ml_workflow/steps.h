@@ -12,8 +12,8 @@
 
 namespace baton::ml_workflow {
 
-/// Steps 5 and 7 are two validator runs: a checks alignment, b standards. The template names the
-/// half; one that names both stands for both.
+/// Steps 5 and 7 are two validator runs each: a checks alignment, b standards. The template names
+/// the half. If it names both, the reports in the output say which halves the entry stands for.
 enum class Half { whole, a, b, both };
 
 /// One entry of step_history. Points into the document.

@@ -13,7 +13,7 @@
 namespace baton::ml_workflow {
 namespace {
 
-/// Takes the lower score of two validations.
+/// Adds the scores of a validation. If a score is there already, the lower one stays.
 void lower(Scores& scores, const Entry& entry) {
   const Value* const given = json::child(*entry.value, "validation_scores");
   if (given == nullptr)
@@ -26,7 +26,7 @@ void lower(Scores& scores, const Entry& entry) {
     }
 }
 
-/// Completed validations of the code since it last changed, newest first.
+/// The newest completed validation of each half since the code last changed, newest first.
 std::vector<const Entry*> newest_code(const std::vector<Entry>& entries) {
   std::vector<const Entry*> newest;
   std::array<bool, 4> seen{};
@@ -42,7 +42,8 @@ std::vector<const Entry*> newest_code(const std::vector<Entry>& entries) {
   return newest;
 }
 
-/// "8/8" of the tools passed; nothing where that is not said.
+/// Whether `tools_passed`, such as "8/8", says that all tools passed. Not set: the output does not
+/// have it.
 std::optional<bool> all_tools(const Value& output) {
   const auto text = json::text(output, "tools_passed");
   if (!text)
@@ -50,13 +51,13 @@ std::optional<bool> all_tools(const Value& output) {
   const auto slash = text->find('/');
   if (slash == std::string_view::npos)
     return false;
-  // None of none is no tool that has passed.
+  // "0/0" means that no tool ran, so it is no pass.
   const std::string_view all = text->substr(slash + 1);
   return text->substr(0, slash) == all && all.find_first_of("123456789") != std::string_view::npos;
 }
 
-/// What is wrong by the tools of a validation of code, empty where they pass; nothing where it
-/// tells of none.
+/// What the tools of a code validation found wrong; empty: the tools passed. Not set: the output
+/// tells nothing about tools.
 std::optional<std::string> tools(const Entry& entry) {
   const Value* const output = json::child(*entry.value, "output");
   if (output == nullptr || !code_validation(entry.step))
@@ -90,7 +91,8 @@ double progress(const Snapshot& snapshot) {
   return std::round(kWhole * static_cast<double>(done.size()) / kLastStep * kTenth) / kTenth;
 }
 
-/// Scores of the newest validation: of the code if there is one. overall_score is for display.
+/// Scores of the newest code validation, or of the plan if there is none. overall_score is only for
+/// display.
 Json scores(const Snapshot& snapshot) {
   Scores newest = code_scores(snapshot.entries);
   if (newest.empty())
@@ -150,7 +152,7 @@ Validated validated(const std::vector<Entry>& entries, bool plan) {
     halves.insert(entry->half);
   for (auto entry = entries.rbegin(); entry != entries.rend() && !code_change(entry->step); ++entry)
     runs += code_validation(entry->step) && entry->completed() ? 1U : 0U;
-  // An entry that does not say which half it is may be either.
+  // An entry that does not name its half may be either one, so two of them count as both halves.
   const bool whole = halves.contains(Half::both) || halves.size() > 1 ||
                      (halves.contains(Half::whole) && runs > 1);
   return whole ? Validated::all : Validated::half;
@@ -168,7 +170,7 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   const auto say = [&](const std::string& fault) {
     round.why += (round.why.empty() ? "" : "; ") + fault;
   };
-  // Findings of tools count only where a validation gives no scores.
+  // Findings of tools count only if the validation gives no scores.
   if (!plan)
     for (const Entry* const entry : newest_code(entries)) {
       if (Scores given; lower(given, *entry), !given.empty())

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a round of validation came out: scores, thresholds, and what tools found.
+// Judges a round of validation: scores against thresholds, and what tools found.
 
 #include <map>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace baton::ml_workflow {
 
-/// Scores by name; a missing score was not given.
+/// Scores by name, without those that no validation has given.
 using Scores = std::map<std::string_view, double>;
 
 /// The threshold of a score: the file's criteria, or the default.
@@ -20,8 +20,8 @@ double threshold(const Value& root, const ScoreRow& row);
 
 /// Scores of the newest plan validation.
 Scores plan_scores(const std::vector<Entry>& entries);
-/// Scores of the newest validation of each half since the code last changed; the lower score
-/// counts.
+/// Scores of the newest validation of each half since the code last changed. If both halves give a
+/// score, the lower one counts.
 Scores code_scores(const std::vector<Entry>& entries);
 /// How much of the present plan or code was validated.
 enum class Validated { nothing, half, all };
