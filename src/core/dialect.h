@@ -173,11 +173,12 @@ struct Admission {
 
 /// What an agent gets when it starts.
 struct Brief {
-  std::string prompt;
-  std::string form;  ///< a template with placeholders, instead of the role's; empty: the role's
+  std::string prompt;  ///< used if schemas/DIALECT/prompts has no template for the role
+  std::string form;    ///< a template with placeholders, instead of the role's; empty: the role's
   std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
-  std::map<std::string, std::string>
-      values;              ///< for `${name}` in argv, besides role, subject, flow ...
+  /// For `${name}`, besides role, subject, flow ...: all in templates, in commands only
+  /// `Dialect::placeholders`.
+  std::map<std::string, std::string> values;
   std::string state_file;  ///< relative to the root; the flow's main document
   std::string cwd;         ///< absolute; used if the role has no `cwd`. Empty: the root
   std::string log;         ///< see Launch::log

@@ -1,12 +1,13 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 
-#include "dialects/ccw_loop/prompts.h"
 #include "dialects/dialects.h"
 
 namespace baton {
 
 namespace {
 
+/// What brief.cpp puts into Brief::values.
+constexpr std::string_view kPlaceholders[] = {"loop_id", "progress_dir", "action", "mode"};
 constexpr std::string_view kRoles[] = {"executor"};
 
 }  // namespace
@@ -21,7 +22,7 @@ const Dialect& ccw_loop_dialect() {
       .decide = ccw_loop::decide,
       .verbs = ccw_loop::kVerbs,
       .brief = ccw_loop::brief,
-      .placeholders = ccw_loop::kPlaceholders,
+      .placeholders = kPlaceholders,
       .roles = kRoles,
       .fresh_name = ccw_loop::fresh_id,
       .check_request = ccw_loop::check_request,

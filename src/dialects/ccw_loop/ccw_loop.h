@@ -3,7 +3,7 @@
 // The functions that make the dialect `ccw_loop`. Each is pure: it reads the documents of one loop
 // and returns what to do. `core/dialect.h` says when the engine calls each of them.
 // One file per job: files, snapshot, memo, check, admit, next_action, decide, control, create,
-// rebuild, prompts. loop.h reads the master state.
+// rebuild, brief. loop.h reads the master state.
 
 #include <array>
 #include <map>
@@ -33,6 +33,9 @@ bool ahead(const Value& root, Time wall);
 /// One subject, `main`. Its stage is the status.
 Stages stages(const View& view);
 Decision decide(const View& view);
+
+/// The values for the prompt of a start (schemas/ccw_loop/prompts), and for commands.
+Brief brief(const View& view, const Desired& desired);
 
 /// The rules between two versions of a master state (T rules of the format page). baton and the
 /// executor both write the whole file from their own copies. So baton corrects what is outdated in

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads what executors leave beside the master state: progress notes in Markdown and task lists.
-// rebuild.cpp makes a lost master state from them, prompts.cpp shows the tasks.
+// rebuild.cpp makes a lost master state from them, brief.cpp shows the tasks.
 // Executors write the notes for people. So baton reads only headings and labels, and any of them
 // may be missing.
 

@@ -5,7 +5,6 @@
 
 #include "dialects/coordination/admit.h"
 #include "dialects/coordination/decide.h"
-#include "dialects/coordination/prompts.h"
 #include "dialects/dialects.h"
 
 namespace baton {
@@ -177,7 +176,7 @@ constexpr std::array<std::string_view, 1> kTolerated = {"coordination/S17"};
 }  // namespace coordination
 
 namespace {
-/// The names that prompts.cpp sets in Brief::values.
+/// The names that brief.cpp sets in Brief::values.
 constexpr std::array<std::string_view, 3> kPlaceholders = {"group", "branch", "tier"};
 constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_expert", "tech_lead"};
 

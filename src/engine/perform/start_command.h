@@ -6,7 +6,9 @@
 // option or change the folder makes the start fail. Whether the program exists is checked by the
 // workspace.
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,14 @@ namespace baton {
 
 /// The names that every command may use in `${...}`. A dialect's brief may add more.
 const std::vector<std::string>& placeholder_names();
+
+/// A built-in template of a dialect: the text of schemas/DIALECT/prompts/NAME.md. `ROLE` is the
+/// whole prompt of a role; `ROLE.PURPOSE` takes the place of `${job}` in it. Empty: there is none.
+std::string_view prompt_template(std::string_view dialect, std::string_view name);
+std::vector<std::string> prompt_template_names(std::string_view dialect);
+/// The names that may stand in `${...}` in all templates of a dialect, with empty values: the
+/// general ones, `why`, `job`, and those that its built-in templates use.
+std::map<std::string, std::string> prompt_placeholders(std::string_view dialect);
 
 /// Puts together one start. Errc::denied: a value from a file contains a NUL, would become an
 /// option, or would lead out of the configured working directory (`..`). A value becomes an option
