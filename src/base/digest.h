@@ -1,7 +1,7 @@
 #pragma once
 
-// Digests tell versions of one file apart and recognise baton's own writes. They are no defence
-// against constructed collisions: somebody who could make one may write the file anyway.
+// Digests tell versions of one file apart and recognise baton's own writes. They do not protect
+// against deliberate collisions: a person who can make one can write the file anyway.
 
 #include <array>
 #include <compare>

@@ -55,7 +55,7 @@ std::string shell_quoted(std::string_view text);
 bool safe_name(std::string_view name);
 
 /// Like `safe_name`, but it may begin with `.`, `_` or `-`; not `.` or `..`. For folder names that
-/// others choose.
+/// other programs choose.
 bool plain_name(std::string_view name);
 
 /// The offset of the first byte that is not UTF-8 (overlong forms, surrogates and NUL count as

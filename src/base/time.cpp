@@ -110,7 +110,7 @@ std::optional<Time> parse_time(std::string_view text) {
   reader.one_of(":");
   const int minute = reader.digits(2);
   reader.one_of(":");
-  // Unix time has no leap seconds, and nobody who writes state files means one.
+  // Unix time has no leap seconds, so the second 60 is refused.
   const int second = reader.digits(2);
   if (!reader.good() || !date.ok() || hour > 23 || minute > 59 || second > 59)
     return std::nullopt;

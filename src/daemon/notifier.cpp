@@ -14,12 +14,13 @@
 namespace baton {
 namespace {
 
-/// An agent that has ended well, or one that never ran: that start is made again.
+/// Whether the end of a run is no news for a person: the agent succeeded, or it never ran and baton
+/// starts it again.
 bool well(const Event& event) {
   return event.why.starts_with("succeeded") || event.why.starts_with(kDidNotRun);
 }
 
-/// Words of events that `notify:` hears of: what a person would want to know.
+/// Whether baton passes the event to the `notify:` command, because a person wants to know it.
 bool worth_telling(const Event& event) {
   static constexpr std::array kWords = {
       std::string_view("notice"),
@@ -34,7 +35,7 @@ bool worth_telling(const Event& event) {
       std::string_view("late_write"),
       std::string_view("gone"),
       std::string_view("could_not_stop"),
-      // Of one dialect each.
+      // Each of these comes from one dialect.
       std::string_view("approval_wanted"),
       std::string_view("escalated"),
       std::string_view("stalled"),
@@ -52,7 +53,7 @@ bool worth_telling(const Event& event) {
   return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
 }
 
-/// The next start will not fare better by itself.
+/// Whether the shim failed. The next start will fail in the same way.
 bool shim_is_at_fault(const Event& event) {
   const std::string begin = std::string(kDidNotRun) + " (shim_";
   return event.event == "ended" && event.why.starts_with(begin);
@@ -82,7 +83,7 @@ std::unique_ptr<Observer> Notifier::on(std::string root) {
 }
 
 void Notifier::configure(const ServiceConfig& config) {
-  // A root that is served no more may have agents left, so that it is not one again.
+  // Stays true: a root that the configuration no longer names may still have agents.
   several_ = several_ || config.roots.size() + config.awaited.size() > 1;
   if (config.notify == notify_ && config.notify_timeout == timeout_)
     return;
@@ -155,7 +156,7 @@ void Notifier::tell(const std::string& root, const Event& event) {
   if (!worth_telling(event))
     return;
   Json notified = event_json(event);
-  // Not in the journal: a full disk takes no event.
+  // A full disk keeps the event out of the journal.
   if (event.seq == 0)
     notified.set("seq", Json());
   notified.set("root", Json(root));

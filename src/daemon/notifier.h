@@ -11,21 +11,22 @@
 
 namespace baton {
 
-/// Tells people what happened: one line per event on stderr, under systemd with the priority it
-/// reads; and `notify:` what a person would want to know, as schemas/output/notify.schema.json
-/// says. That its command fails is said when it begins and when it is over. The lines name the root
-/// where there are several.
+/// Tells people what happened. It logs every event as one line on stderr, with the root if there
+/// are several. It passes events that a person wants to know to the `notify:` command, as JSON by
+/// schemas/output/notify.schema.json. It logs when that command begins to fail and when it works
+/// again.
 class Notifier {
  public:
   explicit Notifier(const ServiceConfig& config) { configure(config); }
-  /// A command that stays the same goes on with what it has not told yet.
+  /// Takes a new configuration. If `notify:` is the same, its command keeps the events it has not
+  /// sent. If not, the old command sends its remaining events as well.
   void configure(const ServiceConfig& config);
-  /// Hears what happens on one root. The teller must outlive it.
+  /// An observer for the events of one root. The notifier must outlive it.
   std::unique_ptr<Observer> on(std::string root);
-  /// To be called about every second while `busy`.
+  /// Call it about every second while `busy`.
   void tend();
   bool busy() const { return command_->busy() || !former_.empty(); }
-  /// Waits until everything is told, no longer than that, and says how much is not.
+  /// Waits until all events are sent, but at most `patience`. Logs how many events are not sent.
   void finish(Millis patience);
 
  private:
@@ -36,10 +37,10 @@ class Notifier {
   std::vector<std::string> notify_ = {""};
   Millis timeout_{0};
   std::unique_ptr<NotifyCommand> command_;
-  std::vector<std::unique_ptr<NotifyCommand>> former_;  ///< of other configurations, still telling
-  std::size_t untold_ = 0;                              ///< by those that are no more
-  bool several_ = false;                                ///< roots
-  std::string fault_;                                   ///< of the command, as it was said last
+  std::vector<std::unique_ptr<NotifyCommand>> former_;  ///< earlier commands that still send
+  std::size_t untold_ = 0;                              ///< events that such commands did not send
+  bool several_ = false;                                ///< there are several roots, or were
+  std::string fault_;                                   ///< the fault that was logged last
 };
 
 }  // namespace baton

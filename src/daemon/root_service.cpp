@@ -23,8 +23,8 @@
 namespace baton {
 namespace {
 
-/// A writer who changes a file faster than it is dealt with is not to keep the daemon from signals,
-/// commands, the watchdog and other files.
+/// How long one `step` may go on. A program that changes a file all the time must not keep the
+/// daemon from signals, commands, the watchdog and other files.
 constexpr Millis kTurn{100};
 constexpr const char* kBare =
     " is empty, and what was served there last was another folder: nothing is made in what may be "
@@ -62,12 +62,13 @@ Result<void> RootService::open(const std::string& shim) {
   if (!folder)
     return pass_on(folder);
   root_ = std::move(*folder);
-  // A server may come up with the mount point and without the volume.
+  // After a boot the mount point may be there without its volume. The inode of the last root tells
+  // baton that an empty folder is not the root.
   remember_last_root(served_.state_folder, *root_);
   if (auto alone = refuse_agents_without_journal(served_.root, served_.state_folder); !alone)
     return alone;
   auto journal = open_journal(served_.state_folder);
-  // On a full disk it is better to supervise what runs than to be missing.
+  // On a full disk, baton uses up its reserve of space, because running agents need a daemon.
   while (!journal && journal.error().code == Errc::no_space &&
          release_reserve(served_.state_folder))
     journal = open_journal(served_.state_folder);
@@ -88,7 +89,7 @@ Result<void> RootService::open(const std::string& shim) {
   clock_ = real_clock();
   ProcessAgentsOptions options;
   options.runs.path = runs_folder(served_.state_folder);
-  // Whoever may look into the state folder may read what its agents wrote.
+  // The group that may read the state folder may also read the output of its agents.
   if (struct stat info{}; fstat(state_.get(), &info) == 0)
     options.runs.group = info.st_gid;
   options.shim = shim;
@@ -105,13 +106,13 @@ Result<void> RootService::open(const std::string& shim) {
     return pass_on(engine);
   engine_ = std::move(*engine);
   sweep();
-  // Watched first, then scanned: what changes in between is seen twice, never not at all.
+  // Watch before the first scan. Then baton sees a change in between twice instead of missing it.
   start_watch();
   return engine_->recover();
 }
 
 Result<void> RootService::hold_journal() {
-  // Also what stands only in them is the journal; they are there from the first look into it on.
+  // The -wal and -shm files belong to the journal. They exist, because the journal is open.
   for (const char* part : {"", "-wal", "-shm"}) {
     const std::string path = journal_path(served_.state_folder) + part;
     Fd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -142,7 +143,7 @@ void RootService::start_watch() {
   control_ = watch(
       loop_, served_.state_folder, {WatchedFolder{"requests", 0}},
       [this](const Changes& changes) {
-        // What is kept for requests, and what is not complete, is none.
+        // Names that begin with a dot are incomplete files or the reserve, not requests.
         const bool hidden = std::all_of(
             changes.paths.begin(), changes.paths.end(),
             [](const std::string& path) { return path.find("/.") != std::string::npos; });
@@ -179,7 +180,7 @@ void RootService::copy_configuration() {
 }
 
 void RootService::write_status(Time since) {
-  // Before the status: a command that finds one without the other does not use the copy.
+  // The copy comes before the status: a command finds the copy by the digest in the status.
   copy_configuration();
   const DaemonStatus status{.pid = getpid(),
                             .root = served_.root,
@@ -192,10 +193,10 @@ void RootService::write_status(Time since) {
                             .disk_full = engine_->disk_full(),
                             .said = engine_->said(),
                             .prompt_faults = prompt_faults_};
-  // Nothing depends on the status, so a disk that does not take it stops nothing.
+  // The daemon does not need the status itself, so it goes on when the disk refuses the status.
   bool left = status == status_ || write_daemon_status(served_.state_folder, status);
   if (!left) {
-    // That there are no more descriptors has to be said, too.
+    // Perhaps no descriptor is left. People have to learn that too, so free the one in reserve.
     reserve_ = Fd();
     left = write_daemon_status(served_.state_folder, status).has_value();
   }
@@ -206,8 +207,8 @@ void RootService::write_status(Time since) {
 }
 
 Result<void> RootService::step() {
-  // What is written into a journal that was removed is lost with the next restart, and then
-  // everything is started a second time.
+  // If the journal was removed, the next daemon does not find what this daemon writes now. The next
+  // daemon would start everything a second time.
   if (!leads_to(served_.state_folder, state_.get()) ||
       !std::all_of(held_.begin(), held_.end(),
                    [](const auto& row) { return leads_to(row.first, row.second.get()); }))
@@ -242,7 +243,7 @@ void RootService::rescan(std::string why) {
   inputs_.emplace_back(Rescan{std::move(why)});
 }
 
-/// What it goes by from now on, for who asks.
+/// Notes which configuration is in force, so that commands can see it.
 void RootService::take_configuration(const ServedRoot& by) {
   served_.configuration = by.configuration;
   served_.configuration_text = by.configuration_text;
@@ -254,16 +255,17 @@ void RootService::reconfigure(std::unique_ptr<ConfiguredParts> parts, const Serv
   take_configuration(by);
   served_.setup = by.setup;
   prompt_faults_ = prompt_faults(served_.setup.dialects);
-  // Its state stays where it is, whatever the configuration says by now.
+  // The state folder stays the same while the root is served, even if the configuration names
+  // another.
   tell_place(served_.state_folder, served_.setup.environment.variables);
   bad_schema_.clear();
   engine_->reconfigure(std::move(parts));
   start_watch();
 }
 
-/// Commands judge by the schemas as they lie there, so the daemon does not stay with what they were
-/// for longer than until the next rescan. The configuration itself is not read anew by that: it may
-/// be half written, and whoever is done with it says so.
+/// Reads a changed schema at the next rescan, because commands use the schemas as they are on disk.
+/// It does not read the configuration again: that file may be half written, and a person asks for a
+/// reload when it is complete.
 void RootService::take_up_schemas() {
   const auto changed = engine_->changed_schema();
   auto parts = changed ? engine_->configured_parts_of(served_.setup)
@@ -283,9 +285,9 @@ void RootService::leave(const ServedRoot& by) {
   engine_->give_up();
 }
 
-/// The root was renamed, deleted or made anew. What its path leads to now is locked before it is
-/// read; what cannot be is not there yet, whatever the reason, and nothing is known of its files.
-/// Each step looks again, so each event and each rescan.
+/// The root was renamed, deleted or created again. baton locks the folder that is now at its path
+/// before it reads the folder. If that fails for any reason, the root is unavailable and baton
+/// assumes nothing about its files. Each step tries again, so each event and each rescan does.
 void RootService::look_for_root() {
   root_->release();
   lock_.release_root();
@@ -308,9 +310,10 @@ void RootService::look_for_root() {
   rescan("root_replaced");
 }
 
-/// Nothing is known of its files while it may be bare.
+/// Checks whether the root may be a mount point without its volume. While it may, baton assumes
+/// nothing about its files.
 void RootService::look_into_root() {
-  // Nothing is known that could be missing.
+  // baton knows no flow here, so no file can be missing and an empty folder can be the root.
   const FlowRecords& records = engine_->records();
   if (records.size() == records.count(FlowId{}))
     root_->accept_as_root();

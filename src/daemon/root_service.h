@@ -25,7 +25,7 @@ class RootService {
  public:
   using Wake = std::function<void()>;
 
-  /// `wake` is called when something came in.
+  /// Calls `wake` when something has come in for `step`.
   static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
                                                    RootLock lock, const std::string& shim,
                                                    std::unique_ptr<Observer> observer, Wake wake);
@@ -36,29 +36,30 @@ class RootService {
   ~RootService() = default;
 
   Engine& engine() { return *engine_; }
-  /// Removes what daemons that were killed have left beside the files.
+  /// Removes temporary files that a killed daemon left beside the files of the root.
   void sweep();
   const std::string& root() const { return served_.root; }
   const std::string& state_folder() const { return served_.state_folder; }
-  /// Since when the root is not there, or an empty folder is in its place; nothing while it is
-  /// served.
+  /// Since when the root is unavailable: it does not exist, or an empty folder is in its place.
+  /// Nothing while it is served.
   std::optional<Time> away_since() const { return away_since_; }
-  /// How it is watched, for people.
+  /// How baton watches the root, for people.
   std::string describe() const;
   bool polls() const;
   /// Writes `daemon.json` of the state folder; `since`: when the daemon began.
   void write_status(Time since);
 
-  /// Works off what came in. Errc::io ends the daemon.
+  /// Deals with everything that has come in. Errc::io ends the daemon.
   Result<void> step();
-  /// The last `step` decided to start something.
+  /// Whether the last `step` decided to start an agent.
   bool started() const { return started_; }
   bool due(Time now) const;
-  /// `by`: what the works are made of.
+  /// Puts a new configuration in force. `by` is this root in the new configuration.
   void reconfigure(std::unique_ptr<ConfiguredParts> parts, const ServedRoot& by);
 
-  /// The configuration does not name it any more: it starts nothing, and is given up when the last
-  /// of its agents has ended. `by`: another root of the configuration.
+  /// Call it when the configuration no longer names this root. The root starts nothing more, and
+  /// the daemon stops serving it when its last agent has ended. `by` is another root of the new
+  /// configuration.
   void leave(const ServedRoot& by);
   bool leaving() const { return leaving_; }
   bool left() const { return leaving_ && engine_->running() == 0 && !engine_->sealing(); }
@@ -84,17 +85,17 @@ class RootService {
   std::unique_ptr<Observer> observer_;
   std::vector<Input> inputs_;
   DaemonStatus status_;
-  Fd reserve_;  ///< a descriptor for writing the status when there are no more
-  std::optional<std::string> copied_;  ///< the digest with the copy of the configuration
+  Fd reserve_;                         ///< kept for writing the status when no descriptor is left
+  std::optional<std::string> copied_;  ///< the digest of the last copy of the configuration
   std::string copy_fault_;             ///< why no copy could be written
-  std::string bad_schema_;  ///< why one that was changed is not taken up; "" when all are
-  std::string away_;        ///< why the root is not served at present; "" while it is
-  bool bare_ = false;       ///< what is served may be a mount point without its volume
+  std::string bad_schema_;             ///< why a changed schema cannot be used; "" if none is bad
+  std::string away_;                   ///< why the root is unavailable; "" while it is served
+  bool bare_ = false;                  ///< the root may be a mount point without its volume
   std::optional<Time> away_since_;
   bool leaving_ = false;
   bool started_ = false;
   Fd state_;  ///< the state folder, to notice that it was removed
-  /// The journal's files and what they were, by path only: to notice the same.
+  /// The files of the journal by path, with O_PATH descriptors, to notice that one was removed.
   std::vector<std::pair<std::string, Fd>> held_;
   std::shared_ptr<RootFolder> root_;
   std::unique_ptr<Journal> journal_;

@@ -1,6 +1,6 @@
-// The daemon: signals, timers and its end, in one event loop. What belongs to all of its roots is
-// in daemon/served_roots, to one of them in daemon/root_service; everything that decides is in
-// engine/engine.
+// The daemon: one event loop with signals, timers and the end of the process. daemon/served_roots
+// holds what concerns all roots, daemon/root_service what concerns one root. engine/engine makes
+// all decisions.
 
 #include <algorithm>
 #include <csignal>
@@ -27,23 +27,24 @@ namespace baton {
 namespace {
 
 constexpr Millis kSecond{1000};
-/// Whether a program that is told something has ended, so that the next one can be.
+/// How often the daemon looks whether a `notify:` program has ended, so that the next one can
+/// start.
 constexpr Millis kTellAgain{100};
-/// With --once, whoever waits is told then that a root is not there.
+/// With --once: the daemon gives up if a root is unavailable or the disk is full for this long.
 constexpr Millis kAwayForGood{2000};
-/// And after that, what else is waited for.
+/// With --once: if no agent runs for this long, the daemon logs what it waits for.
 constexpr Millis kPatience{3000};
 constexpr std::size_t kMostWaits = 10;
-constexpr std::size_t kMostRemarks = 3;  ///< in the answer to who reloads; the log has all
-/// How long programs of `notify:` have at the end of a daemon that has come to its end, and of one
-/// that was told to leave.
+constexpr std::size_t kMostRemarks = 3;  ///< shown in the answer to a reload; the log has all
+/// How long the daemon waits for `notify:` programs before it exits: kLastWords if its work is
+/// done, kHurry after a signal or an error.
 constexpr Millis kLastWords{30'000};
 constexpr Millis kHurry{5000};
-/// How often a root that is not there yet is looked for.
+/// How often the daemon tries the roots that it waits for.
 constexpr Millis kLookEvery{2000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
-/// What the daemon before this one left behind when it was killed is too young at first to be told
-/// from the work of a command that lives.
+/// When to sweep again after the start. At the start, files that a killed daemon left behind are
+/// too young: they could be the files of a running command.
 constexpr Millis kSweepAgain{65'000};
 
 class Service {
@@ -75,7 +76,8 @@ class Service {
         continue;
       if (config_.roots.size() == 1 || options_.once || is_slip(taken.error()))
         return refuse(taken.error());
-      // What is wrong with one root is no harm to the others.
+      // One root with an error must not keep the others from being served. baton tries this root
+      // again.
       refused = taken.error();
       awaited_.add({served.root, [served] { return served; }});
     }
@@ -96,7 +98,7 @@ class Service {
   }
 
  private:
-  /// Whoever is at work there is waited for.
+  /// Serves a root. If a command works on it, waits for the end of the command.
   Result<void> take_up(const ServedRoot& served) {
     auto root = roots_.take_up(served, config_.shim);
     while (!root && root.error().code == Errc::locked && !ended_) {
@@ -108,7 +110,8 @@ class Service {
     if (ended_)
       return {};
     roots_.serve(*std::move(root));
-    // Of two daemons that start at once, each having written its status, one sees the other.
+    // If two daemons start at the same time, each has written its status now, so one sees the
+    // other.
     return options_.apart(served.root);
   }
 
@@ -116,7 +119,7 @@ class Service {
     return error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage;
   }
 
-  /// Whoever began this daemon has to change what it was told; to wait would help nobody.
+  /// Whether a person has to change the command or the configuration, so that waiting is no use.
   static bool is_slip(const Error& error) {
     return error.code == Errc::served || told_wrong(error);
   }
@@ -145,7 +148,7 @@ class Service {
     });
   }
 
-  /// Signals are heard meanwhile.
+  /// Waits up to a second. The daemon handles signals meanwhile.
   void wait_for_end(const Error& of) {
     const std::string why = baton::describe(of);
     if (std::exchange(status_, why) != why) {
@@ -176,7 +179,7 @@ class Service {
   void step() {
     if (ended_ || !serving_)
       return;
-    // Not by the timer alone, which a step that comes earlier puts off.
+    // Not only from the timer: an earlier step puts the timer off.
     notifier_.tend();
     if (auto stepped = roots_.step(); !stepped) {
       daemon_log::say(daemon_log::Level::critical, printable(baton::describe(stepped.error())));
@@ -196,7 +199,7 @@ class Service {
 
   bool finished() {
     const bool drained = roots_.drained();
-    // One that is renamed or exchanged is back in a moment.
+    // A root that a person renames or exchanges is back in a moment, so the daemon waits a while.
     const auto away = options_.once ? roots_.away_since() : std::nullopt;
     const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
     const bool full = options_.once && no_room();
@@ -215,14 +218,16 @@ class Service {
       daemon_log::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
                        " held: see `baton status`");
     const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
-    // Also what the last step found.
+    // Writes once more, with what the last step found.
     (void)roots_.write_statuses();
-    // A daemon that drains has done what it was asked for; who was to work off all has not.
+    // Without --once, the first Ctrl-C asks for a drain, and the daemon has done that. With --once,
+    // the daemon was to finish all work, and Ctrl-C has prevented that.
     end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
     return true;
   }
 
-  /// For longer than somebody needs who is about to make some; and nothing is to be looked after.
+  /// Whether no agent runs and the disk has been full for longer than a person needs to free some
+  /// space.
   bool no_room() {
     full_since_ = !roots_.disk_full() ? std::nullopt
                   : full_since_       ? full_since_
@@ -230,7 +235,7 @@ class Service {
     return full_since_ && roots_.running() == 0 && clock_->now() - *full_since_ >= kAwayForGood;
   }
 
-  /// Whoever waits for the end is told what it waits for, where no agent has run for a while.
+  /// Logs what the daemon waits for, once no agent has run for a while.
   void tell_waits() {
     const Time now = clock_->now();
     const bool still = roots_.running() == 0;
@@ -267,7 +272,7 @@ class Service {
     });
   }
 
-  /// What the new configuration changed, and what of it cannot be used, for people.
+  /// Reads the configuration again. Returns what changed and what cannot be used, for people.
   Result<std::string> reload() {
     auto done = exchange();
     if (!done) {
@@ -319,8 +324,8 @@ class Service {
     });
   }
 
-  /// systemd sends the same signal for stop and restart: agents go on under their shims, and the
-  /// next daemon adopts them.
+  /// systemd sends the same signal for stop and restart. So the agents go on under their shims, and
+  /// the next daemon adopts them.
   void detach() {
     if (getpid() == 1 && roots_.running() > 0 && !std::exchange(taking_along_, true))
       return take_along();
@@ -330,9 +335,9 @@ class Service {
     end(0);
   }
 
-  /// With PID 1 a container ends, and the kernel kills at once whatever still runs in it. So all
-  /// are told to end first, as a machine does that goes down: what is ended by that was
-  /// interrupted.
+  /// When PID 1 ends, its container ends, and the kernel kills all other processes at once. So the
+  /// daemon first sends SIGTERM to all of them, as a machine does when it shuts down. Runs that end
+  /// by this count as interrupted.
   void take_along() {
     daemon_log::warn("ending, and " + count_agents(roots_.running()) +
                      " with this container (TERM again leaves at once)");
@@ -342,7 +347,7 @@ class Service {
     wake();
   }
 
-  /// Ctrl-C: drain; once more: end the agents; a third time: leave.
+  /// The first Ctrl-C drains, the second stops the agents, the third leaves at once.
   void interrupt() {
     ++interrupts_;
     interrupted_ = true;
@@ -401,10 +406,10 @@ class Service {
   bool woken_ = false;
   bool ended_ = false;
   bool interrupted_ = false;
-  bool taking_along_ = false;  ///< all processes of the container were told to end
+  bool taking_along_ = false;  ///< SIGTERM was sent to all processes of the container
   std::optional<Time> full_since_;
   bool still_ = false;             ///< no agent runs
-  std::optional<Time> waits_due_;  ///< when to tell what is waited for
+  std::optional<Time> waits_due_;  ///< when to log what the daemon waits for
   int exit_code_ = 0;
   int interrupts_ = 0;
 };

@@ -31,7 +31,7 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
                            means_.notifier.on(served.root), means_.wake);
 }
 
-/// Commands find a root that is served by its status, so that stands before anything happens.
+/// The status comes first, because commands find a served root by its status.
 void ServedRoots::serve(std::unique_ptr<RootService> root) {
   root->write_status(since_);
   daemon_log::info("serving " + printable(root->root()) + " (state in " +
@@ -59,8 +59,8 @@ Result<void> ServedRoots::take_up_late(const ServedRoot& served, const std::stri
 
 Result<void> ServedRoots::step() {
   bool freed = false;
-  // What a root that waits for a place is promised before those behind it: without that a root
-  // whose agents end would fill their places again at once, and the others would wait for ever.
+  // How many places are promised to roots that wait for one. Without promises, a root whose agents
+  // end would fill their places again at once, and the others would wait for ever.
   std::uint32_t promised = 0;
   for (const auto& root : roots_) {
     Engine& engine = root->engine();
@@ -71,12 +71,12 @@ Result<void> ServedRoots::step() {
     freed = freed || engine.running() < before;
     promised += engine.flow_index().no_place > 0 ? 1U : 0U;
   }
-  // Who had a turn is last the next time.
+  // A root that has started something comes last the next time.
   std::stable_partition(roots_.begin(), roots_.end(),
                         [](const auto& root) { return !root->started(); });
   drain_together();
   give_up_left();
-  // A place that became free on one root is for the others too.
+  // Another root may use the place that became free, so step again.
   if (roots_.size() > 1 && freed)
     means_.wake();
   return {};
@@ -158,14 +158,15 @@ void ServedRoots::drain() {
     root->engine().drain();
 }
 
-/// Whoever asked one root to drain meant the daemon, with what it takes up later.
+/// A request to drain one root drains the whole daemon, also roots that it serves later.
 void ServedRoots::drain_together() {
   if (!draining_ && std::any_of(roots_.begin(), roots_.end(),
                                 [](const auto& root) { return root->engine().drain_wanted(); }))
     drain();
 }
 
-/// The last agent's work is copied before the daemon ends; the programs have a time limit.
+/// Also waits for backups, so that the work of the last agent is backed up before the daemon ends.
+/// The backup programs have a time limit.
 bool ServedRoots::drained() const {
   return draining_ && running() == 0 &&
          std::none_of(roots_.begin(), roots_.end(),
@@ -192,7 +193,7 @@ std::string ServedRoots::write_statuses() {
          (disk_full() ? "; DISK FULL: supervising only" : "");
 }
 
-/// All or nothing: whatever can fail comes first, for all roots.
+/// Does everything that can fail, for all roots, before anything changes.
 Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) {
   Exchange next;
   next.any = &loaded.roots.front();
@@ -226,7 +227,7 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
 std::string ServedRoots::exchange(Exchange next) {
   for (auto& [root, parts, by] : next.kept) {
     root->reconfigure(std::move(parts), *by);
-    // Before anybody is told that it was read.
+    // The status must be there before the reload is answered.
     root->write_status(since_);
   }
   for (const auto& root : roots_) {

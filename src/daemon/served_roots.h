@@ -20,76 +20,77 @@ namespace baton {
 /// All roots that one daemon serves. They share its limits, its configuration and its end.
 class ServedRoots {
  public:
-  /// What each of them is made with. All of it outlives this object.
+  /// What each root needs. All of it outlives this object.
   struct Means {
     asio::io_context& loop;
     Notifier& notifier;
     const ServiceOptions& options;
     Clock& clock;
-    std::function<void()> wake;  ///< to be called when there is something to `step` for
+    std::function<void()> wake;  ///< call it when `step` has something to do
   };
   explicit ServedRoots(Means means) : means_(std::move(means)), since_(means_.clock.wall()) {}
 
-  /// Takes the lock and all that belongs to it; the root is not served yet. Errc::locked: a command
-  /// is at work there, which ends by itself. Errc::served: another daemon.
+  /// Locks a root and opens its parts; the daemon does not serve it yet. Errc::locked: a command
+  /// works on the root and will end soon. Errc::served: another daemon serves it.
   Result<std::unique_ptr<RootService>> take_up(const ServedRoot& served, const std::string& shim);
   void serve(std::unique_ptr<RootService> root);
-  /// Both, for one that was waited for. By another name it may be served already: then it is left
-  /// alone.
+  /// `take_up` and `serve`, for a root that the daemon waited for. Does nothing if the daemon
+  /// serves that folder already.
   Result<void> take_up_late(const ServedRoot& served, const std::string& shim);
 
-  /// One turn of each. An error ends the daemon.
+  /// One step of each root. An error ends the daemon.
   Result<void> step();
-  /// When there is something to `step` for without an input.
+  /// When `step` has something to do without an input.
   std::optional<Time> due(Time now) const;
 
   bool none() const { return roots_.empty(); }
   std::uint32_t running() const;
-  /// Nothing runs, waits or is to be done, and no root is away.
+  /// Whether all roots are available and quiet (Engine::quiet).
   bool quiet() const;
-  /// Since when the first root is away; nothing while all are there.
+  /// Since when a root is unavailable; nothing while all are available.
   std::optional<Time> away_since() const;
-  /// The disk of some root's state has no room.
+  /// Whether the disk is full that holds the state of some root.
   bool disk_full() const;
-  /// Nothing runs, waits or is to be done in those that are not away, and nothing runs at all.
+  /// Whether the available roots are quiet, and the others have no agent and no backup that runs.
   bool quiet_elsewhere() const;
-  /// Some flow failed, or has a write of baton's own that was refused.
+  /// Whether some flow has failed, or one of baton's own writes was refused.
   bool failed() const;
-  /// How many flows something stands against.
+  /// How many flows have a hold or a file that is wrong.
   std::size_t held() const;
-  /// What is waited for, `FLOW: why` of each flow that goes on by itself or knows when it looks
-  /// again.
+  /// What the daemon waits for: `FLOW: why` for each flow that waits or has a time for its next
+  /// look.
   std::vector<std::string> waits() const;
 
-  /// No new starts from now on, nor in a root that is taken up later.
+  /// Starts nothing from now on, also in roots that the daemon takes up later.
   void drain();
-  /// What a drain waits for has ended.
+  /// Whether a drain is complete.
   bool drained() const;
   void stop_agents(const std::string& why);
 
-  /// Writes the status of each for commands, and returns a line for people about all of them.
+  /// Writes the status of each root for commands. Returns a line about all roots for people.
   std::string write_statuses();
 
-  /// What a new configuration comes to, with everything made that can fail.
+  /// A new configuration, with everything made that can fail.
   struct Exchange {
     std::vector<std::unique_ptr<RootService>> taken_up;
     struct Kept {
       RootService* root = nullptr;
       std::unique_ptr<ConfiguredParts> parts;
-      const ServedRoot* by = nullptr;  ///< of what was loaded
+      const ServedRoot* by = nullptr;  ///< the same root in the new configuration
     };
     std::vector<Kept> kept;
-    const ServedRoot* any = nullptr;  ///< of those that were loaded
+    const ServedRoot* any = nullptr;  ///< some root of the new configuration
     std::string message = "the configuration was read again";
   };
-  /// `loaded` outlives it.
+  /// `loaded` must outlive the result.
   Result<Exchange> prepare(const ServiceConfig& loaded);
-  /// Puts it in force and says for people what it changed.
+  /// Puts the new configuration in force. Returns what changed, for people.
   std::string exchange(Exchange next);
-  /// Answers who asked for it, with what `reload` came to; it is not called when nobody did.
+  /// If a request asked for it, calls `reload` once and answers all such requests with the result.
   void answer_reloads(const std::function<Result<std::string>()>& reload);
 
-  /// What killed daemons have left beside the files, and history that is old enough.
+  /// `sweep` removes files that killed daemons left behind, `prune` removes old history and
+  /// backups.
   void sweep();
   void prune(const Retention& retention);
 
@@ -106,27 +107,29 @@ class ServedRoots {
 /// "1 agent", "2 agents".
 std::string count_agents(std::size_t count);
 
-/// The roots of the configuration that were not there when the daemon began, or could not be had:
-/// made, mounted or mended later, they are taken up then.
+/// The roots of the configuration that did not exist when the daemon began, or could not be served.
+/// The daemon serves such a root as soon as somebody creates, mounts or repairs it.
 class AwaitedRoots {
  public:
-  /// Errc::not_found: one that was not waited for so far, which is rather a slip of who wrote it.
+  /// Errc::not_found if `loaded` awaits a root that the daemon did not await before. That is more
+  /// likely a typing mistake.
   Result<void> check(const std::vector<AwaitedRoot>& loaded) const;
   void replace(std::vector<AwaitedRoot> roots) { roots_ = std::move(roots); }
   void add(AwaitedRoot root) { roots_.push_back(std::move(root)); }
-  /// Has that configuration wait for the same roots, unless it names no other: a root that is
-  /// broken does not keep the others from a reload.
+  /// Makes `loaded` await the same roots, unless it has no other root. So a root with an error does
+  /// not keep the other roots from a reload.
   void keep(ServiceConfig& loaded) const;
 
-  /// Hands over what is there by now and forgets what was taken; the rest is told once.
+  /// Passes each root that exists by now to `take`, and forgets it if that succeeds. Logs once why
+  /// a root is still awaited.
   void look(const std::function<Result<void>(const ServedRoot&)>& take);
   bool none() const { return roots_.empty(); }
-  /// `; ROOT is waited for`, of each.
+  /// `; ROOT is waited for`, for each root.
   std::string describe() const;
 
  private:
   std::vector<AwaitedRoot> roots_;
-  std::map<std::string, std::string> told_;  ///< by path
+  std::map<std::string, std::string> told_;  ///< why a root is awaited, as logged last, by path
 };
 
 }  // namespace baton

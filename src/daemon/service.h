@@ -26,7 +26,7 @@ struct AwaitedRoot {
   std::function<Result<ServedRoot>()> look;  ///< Errc::not_found until it is there
 };
 
-/// What a daemon is told at its start, and again at each reload.
+/// The configuration of a daemon, read at its start and again at each reload.
 struct ServiceConfig {
   std::vector<ServedRoot> roots;
   std::vector<AwaitedRoot> awaited;
@@ -35,7 +35,7 @@ struct ServiceConfig {
   Millis notify_timeout{0};
   Retention retention;
   std::string shim;                  ///< absolute path of baton-shim
-  std::vector<std::string> remarks;  ///< to be said at start: missing programs, warnings
+  std::vector<std::string> remarks;  ///< logged at start: missing programs, warnings
 };
 
 struct ServiceOptions {
@@ -46,9 +46,9 @@ struct ServiceOptions {
   std::function<Result<void>(const std::string& root)> apart;
 };
 
-/// Serves all roots until told to end. Returns the exit code (PRODUCT.md): 0 ended in good order, 1
-/// with `once` and a failed flow, 75 another daemon serves a root, 3 something needed cannot be
-/// reached.
+/// Serves all roots until a signal or a drain ends it. Returns the exit status (docs/status.md):
+/// 0 at a good end, 1 with `once` and a failed flow, 2 for a wrong configuration, 3 when something
+/// needed is not available, 75 when another daemon serves a root, 130 after Ctrl-C.
 int serve(ServiceConfig config, const ServiceOptions& options);
 
 }  // namespace baton

@@ -1,7 +1,7 @@
 #pragma once
 
 // Prints the result of `baton validate` for people and programs: as JSON, SARIF, GitHub annotations
-// or JUnit, and lines of source with a marker. Stands on base alone.
+// or JUnit, and lines of source with a marker.
 
 #include <cstddef>
 #include <string>
@@ -51,7 +51,7 @@ std::string report_github(const Report& report);
 
 /// The message of a finding, with a suggestion if there is one.
 std::string sentence(const Finding& finding);
-/// The same after the JSON pointer, unless that is the whole document.
+/// The same with the JSON pointer in front, unless the finding is about the whole document.
 std::string sentence_at_pointer(const Finding& finding);
 /// A path as text, with bytes that are not UTF-8 escaped.
 std::string path_text(const std::string& path);

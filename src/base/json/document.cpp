@@ -14,10 +14,11 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxLineFindings = 100;
-// Each bad line costs more than its bytes; with so many, the file is not JSON Lines.
+// A bad line costs more memory than its bytes. A file with so many bad lines is not JSON Lines.
 constexpr std::size_t kMaxBadLines = 100'000;
 
-/// Converts offsets to positions; cheapest in ascending order.
+/// Converts offsets to positions. Ask in ascending order: a smaller offset starts again at the
+/// beginning of the text.
 class Positions {
  public:
   explicit Positions(std::string_view text) : text_(text) {}
@@ -116,7 +117,7 @@ struct Document::Marks {
     return out;
   }
 
-  /// For JSON Lines: the offset of the record into which a pointer leads.
+  /// For JSON Lines: the offset of the record that contains the target of a pointer.
   std::optional<std::size_t> record(const Value& root, const scan::Path& path) const {
     const Value* const item =
         path.empty() ? nullptr : json::at(root, "/" + json::pointer_token(path.front()));
@@ -133,7 +134,8 @@ Span Document::locate(std::string_view pointer, bool key) const {
   return locate({{pointer, key}}).front();
 }
 
-/// Finds the wanted places inside one value of the text, to which the first tokens led.
+/// Finds the wanted places inside the value at `begin`. The first `skipped` tokens of each pointer
+/// lead to this value.
 void Document::locate_from(std::size_t begin, const std::vector<std::size_t>& which,
                            std::size_t skipped, const std::vector<Wanted>& wanted,
                            std::vector<Span>& out) const {
@@ -326,9 +328,10 @@ class DocumentLoader {
     return std::nullopt;
   }
 
-  /// Warns of a line that is skipped, for the first few lines. Values before the fault count.
+  /// Skips a line and warns about it; only the first lines get a warning. The values before the
+  /// fault in this line stay in the document.
   void skip_line(ParseFault fault, bool last, bool behind_values, Positions& positions) {
-    // A skipped line is no record.
+    // A skipped line is no record, so no pointer leads to it.
     fault.pointer.clear();
     const std::string what =
         std::string(behind_values ? "the rest of the " : "the ") + (last ? "last line" : "line");

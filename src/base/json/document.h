@@ -60,7 +60,7 @@ struct Finding {
   std::string message;         ///< a clause for people; values in it are shortened and printable
   std::string found;           ///< the value found, shortened and printable
   std::string expected;        ///< what is allowed
-  std::string suggestion;      ///< for "did you mean"; empty when nothing is near
+  std::string suggestion;      ///< a similar allowed word for "did you mean"; "" if none
   Span span;                   ///< place in the text; filled in by `locate` or the parser
   bool operator==(const Finding&) const = default;
 };
@@ -128,9 +128,8 @@ struct LoadFailure {
   bool definite = false;
 };
 
-/// Loads a text. No input can crash or stall it: the parser is iterative, numbers go through
-/// std::from_chars, NUL and UTF-8 are checked first, duplicate keys are refused, and all limits are
-/// enforced.
+/// Loads a text. No input can crash or stall it: the parser is iterative, and numbers go through
+/// std::from_chars. It checks NUL and UTF-8 first, refuses duplicate keys and enforces all limits.
 tl::expected<std::shared_ptr<const Document>, LoadFailure> load_document(
     std::string text, Format format, const LoadLimits& limits = {});
 

@@ -239,7 +239,8 @@ bool equal_objects(const Value& left, const Value& right) {
   });
 }
 
-/// The value at an array index token; nullptr for anything but a plain number inside.
+/// The item at an array index. nullptr unless the token is an index inside the array, without
+/// leading zeros.
 const Value* item(const Value& array, std::string_view token) {
   rapidjson::SizeType index = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The only header that includes RapidJSON. It sets RAPIDJSON_ASSERT to a cheap throwing check
-// before any RapidJSON or valijson header is seen, in every translation unit (valijson would
-// otherwise set a version that costs a string per check, and RapidJSON's own aborts).
+// The only header that includes RapidJSON. It sets RAPIDJSON_ASSERT to a cheap check that throws.
+// Every translation unit must see this before any header of RapidJSON or valijson. Otherwise
+// valijson sets a check that costs a string each time, or RapidJSON sets one that aborts.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,9 +40,8 @@ using JsonPool = rapidjson::MemoryPoolAllocator<>;
 /// `*json` and `json::`. Change it through the members here, which copy deeply. A change
 /// invalidates references into the value.
 class Json {
-  /// null
  public:
-  Json();
+  Json();  ///< null
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(const Json& other);
@@ -103,7 +102,7 @@ namespace json {
 /// read.
 std::string dump(const Value& value);
 std::string quote(std::string_view text);
-/// Whether all texts in the value are UTF-8. Those of documents are; names from elsewhere may not
+/// Whether all texts in the value are UTF-8. Texts of a loaded document are. A file name may not
 /// be.
 bool is_utf8(const Value& value);
 

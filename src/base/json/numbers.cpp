@@ -12,7 +12,8 @@
 namespace baton {
 namespace {
 
-/// Holds int64, uint64 and double without loss where it has 64 bits of mantissa or more.
+/// Represents int64, uint64 and double without loss, if long double has a mantissa of 64 bits or
+/// more.
 long double wide(const Value& number) {
   if (number.IsInt64())
     return static_cast<long double>(number.GetInt64());
@@ -35,8 +36,9 @@ std::uint64_t magnitude(const Value& integer) {
   return 0 - static_cast<std::uint64_t>(integer.GetInt64());
 }
 
-/// A double is the shortest decimal that reads as it, hence what was written if that had up to 15
-/// digits; whole ones up to 22 digits are written in full. `number` is finite.
+/// Converts a finite number to the shortest decimal that reads as the same number. If the file has
+/// up to 15 digits, these are the digits in the file. std::to_chars writes whole numbers of up to
+/// 22 digits in full.
 Decimal decimal(const Value& number) {
   if (!number.IsDouble())
     return {magnitude(number), 0};
@@ -64,14 +66,14 @@ Decimal decimal(const Value& number) {
   return out;
 }
 
-/// Whether `value` * 10^`power` is a multiple of `step`; neither is 0.
+/// Whether `value` * 10^`power` is a multiple of `step`. Neither `value` nor `step` is 0.
 bool divides(Digits step, Digits value, int power) {
   for (; power < 0; ++power) {
     if (value % 10 != 0)
       return false;
     value /= 10;
   }
-  // Sixteen zeros at once: 10^22 * 10^16 is below 2^128.
+  // Multiplies by 10^16 at once. This cannot overflow: 10^22 * 10^16 is below 2^128.
   constexpr int kZeros = 16;
   constexpr std::uint64_t kShift = 10'000'000'000'000'000U;
   Digits rest = value % step;
@@ -86,8 +88,8 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t part) {
   return (seed ^ part) * 0x9E3779B97F4A7C15U + (seed >> 29U);
 }
 
-/// Integers, and doubles that are one, by that integer: as double, all neighbours of a large one
-/// would have the same hash.
+/// Hashes a whole number as an integer, also if it is a double. As doubles, all neighbours of a
+/// large integer would have the same hash.
 std::uint64_t hash_number(const Value& value) {
   constexpr std::uint64_t kSeed = 2;
   if (value.IsUint64())
@@ -154,7 +156,7 @@ std::uint64_t hash_of(const Value& value) {
     case rapidjson::kObjectType:
       break;
   }
-  // Members count in any order.
+  // A sum, because the order of members does not matter.
   std::uint64_t sum = 5;
   for (const auto& member : value.GetObject())
     sum += mixed(hash_of(member.name), hash_of(member.value));

@@ -87,15 +87,15 @@ class Filter {
 
  private:
   enum class Refusal { none, depth, members, memory, number_length, number_size, surrogate };
-  /// Of a value, or a name of a member.
+  /// The memory of a value or of a member's name.
   static constexpr std::size_t kValueBytes = sizeof(Value);
 
   bool refuse(Refusal why) {
     refusal_ = why;
     return false;
   }
-  /// The content of an open array or object exists twice while it is being closed; so does a string
-  /// while it is read.
+  /// Counts a value and checks the limit for memory. While RapidJSON closes an array or object, it
+  /// holds the content twice. While it reads a string, it holds the string twice.
   bool one_more(std::size_t string_size = 0) {
     constexpr std::size_t kWithin = 13;  // bytes that fit into a value itself
     constexpr std::size_t kAround = 9;   // NUL, alignment
@@ -123,8 +123,8 @@ class Filter {
   const TextStream& stream_;
   const LoadLimits& limits_;
   std::size_t depth_ = 0;
-  std::size_t values_ = 0;  ///< names of members among them
-  std::size_t open_ = 0;    ///< of these, in arrays and objects that are still open
+  std::size_t values_ = 0;  ///< includes names of members
+  std::size_t open_ = 0;    ///< those in arrays and objects that are still open
   std::size_t string_bytes_ = 0;
   std::size_t longest_ = 0;
   std::vector<scan::Extent> doubtful_;
@@ -178,7 +178,8 @@ ParseFault too_large_number(std::string_view text, std::size_t offset) {
 
 constexpr std::size_t kEscapeChars = 6;  // \uXXXX
 
-/// The first `\uXXXX` of half a surrogate pair.
+/// The offset of the last low surrogate escape (`\uXXXX`) without its high surrogate; `until` if
+/// there is none.
 std::size_t lone_surrogate(std::string_view text, std::size_t until) {
   std::size_t found = until;
   for (std::size_t at = 0; at + 6 <= until; ++at) {
@@ -201,7 +202,7 @@ std::size_t lone_surrogate(std::string_view text, std::size_t until) {
 
 ParseFault Filter::fault(std::string_view text, std::size_t offset) const {
   ParseFault fault{.code = Errc::too_large, .begin = offset - 1, .end = offset, .definite = true};
-  // Brackets are asked about before they are taken, all else after.
+  // RapidJSON reports a bracket before it takes the bracket from the text, and all else afterwards.
   const auto at_bracket = [&] {
     fault.begin = offset;
     fault.end = offset + 1;
@@ -292,7 +293,8 @@ ParseFault reader_fault(const rapidjson::ParseResult& result, const Filter& filt
 struct Duplicate {
   std::string pointer;  ///< of the object
   std::string name;
-  /// The pointer of the member. A very long name would make it too long; then that of the object.
+  /// The pointer of the member. If the name is very long, the pointer of the object, to keep it
+  /// short.
   std::string member() const {
     constexpr std::size_t kLongName = 64U << 10U;
     return name.size() > kLongName ? pointer : pointer + "/" + json::pointer_token(name);
@@ -443,7 +445,7 @@ ParseFault utf8_fault(std::string_view text, std::size_t bad_at) {
   fault.definite = text[bad_at] != '\0' && !utf8_cut(text, bad_at);
   const std::string_view head = text.substr(0, 4);
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") ||
-      // UTF-16 has NUL in half of its bytes; a crash leaves only NUL.
+      // UTF-16 has NUL in half of its bytes. A crash leaves a file with nothing but NUL.
       (bad_at < 2 && text.size() > 1 && (text[0] == '\0') != (text[1] == '\0'))) {
     fault.message = "not UTF-8; is it UTF-16?";
     return fault;

@@ -57,8 +57,8 @@ std::string_view colon(std::string_view text, const Container& container) {
   return breaks_line(found) ? std::string_view(": ") : found;
 }
 
-/// An empty container over several lines keeps its closing bracket; the new member is indented one
-/// step more.
+/// The new content of an empty container. If the brackets are on different lines, the closing
+/// bracket stays where it is and the new member is indented one step more.
 std::string first_inside(std::string_view text, const Container& container,
                          const std::string& member) {
   const std::string_view inside = part(text, container.extent.begin + 1, container.extent.end - 1);

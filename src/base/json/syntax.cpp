@@ -89,7 +89,7 @@ ParseFault ends_early(std::string_view text) {
   return fault;
 }
 
-/// A literal or an escape that ends with the text.
+/// Whether the text ends in the middle of an escape.
 bool cut_string(std::string_view text, std::size_t offset) {
   const std::string_view rest = text.substr(std::min(offset, text.size()));
   return rest.size() <= 12 &&
@@ -182,8 +182,9 @@ std::string cause_in_string(std::string_view text, std::size_t at) {
   return "a wrong escape in a string: " + printable(text.substr(at, 6));
 }
 
-/// The likely mistake behind a fault; "" when there is none. Then the message does not name what
-/// the grammar expects, which would mislead: after a trailing comma, no member is wanted.
+/// The likely mistake behind a fault, used as its message; "" if there is none. Such a message does
+/// not name what the grammar expects, because that would mislead: after a trailing comma, the
+/// author wants no further member.
 std::string cause(std::string_view text, SyntaxKind kind, std::size_t at) {
   switch (kind) {
     case SyntaxKind::value:

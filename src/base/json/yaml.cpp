@@ -34,7 +34,7 @@ class Builder {
     for (std::size_t at = text.find('\n'); at != std::string_view::npos;
          at = text.find('\n', at + 1))
       line_begins_.push_back(at + 1);
-    // Generous for honest files, and far below what hurts.
+    // Enough for files without hostile aliases, and far below a number that takes too much memory.
     max_values_ = 1000 + text.size();
   }
 
@@ -150,8 +150,8 @@ class Builder {
     return {**meant, *pool_};
   }
 
-  /// The name of a member. For the keys `~` and `null`, yaml-cpp keeps no text, but the file has
-  /// it.
+  /// The name of a member. For the keys `~` and `null` yaml-cpp keeps no text, so this function
+  /// reads their spelling from the file.
   std::string key(const YAML::Node& node, const Position& at) const {
     if (node.IsScalar()) {
       const bool plain = node.Tag() == "?" || node.Tag().empty();
@@ -174,8 +174,7 @@ class Builder {
     throw YamlFault{"a key is missing", at};
   }
 
-  /// The span of a scalar without its anchor and tag. If the text has it unchanged, with its
-  /// quotes; else to the end of the line.
+  /// The span of a scalar without its anchor and tag. `scalar_end` has the rules for its end.
   Span scalar_span(const YAML::Node& node, Position at) const {
     std::string_view rest = text_.substr(at.offset);
     while (rest.starts_with('&') || rest.starts_with('!')) {
@@ -190,7 +189,8 @@ class Builder {
     return {at, scalar_end(node, at)};
   }
 
-  /// The end of a scalar, with its quotes, if the text has it unchanged; else the end of the line.
+  /// The end of a scalar with its quotes. If the file spells the scalar otherwise (with escapes),
+  /// the end of the line.
   Position scalar_end(const YAML::Node& node, const Position& at) const {
     const std::string_view rest = text_.substr(at.offset);
     const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
@@ -219,13 +219,13 @@ class Builder {
   JsonPool* pool_ = nullptr;
 };
 
-/// Thrown when brackets or indents are too many; yaml-cpp's own limit reports that as a bad file.
+/// Thrown when the text is nested too deeply. yaml-cpp has a limit too, but reports it as a bad
+/// file.
 struct TooDeep {
   YAML::Mark at;
 };
 
-/// Counts the future nodes before any of them takes memory, and checks what yaml-cpp does not
-/// check.
+/// Counts the nodes before yaml-cpp takes memory for them, and finds faults that yaml-cpp accepts.
 class Counter : public YAML::EventHandler {
  public:
   Counter(const LoadLimits& limits, const Builder& builder) : limits_(limits), builder_(builder) {}
@@ -273,7 +273,8 @@ class Counter : public YAML::EventHandler {
     bool map = false;
     bool flow = false;    ///< in brackets
     bool valued = false;  ///< for a map: the key was seen, the value comes next
-    int key = 0;          ///< its place; at the end of a text only `pos` of a mark is right
+    int key = 0;          ///< the place of the key; at the end of a text only `pos` of a mark is
+                          ///< right
   };
 
   void one_more(const YAML::Mark& mark) {
@@ -297,8 +298,8 @@ class Counter : public YAML::EventHandler {
     if (in.map && !in.valued) {
       in.key = mark.pos;
     } else if (null && in.map && !in.flow && mark.pos == in.key) {
-      // yaml-cpp accepts the last thing in a text as a key without its colon. Its value has the
-      // place of the key.
+      // At the end of a text, yaml-cpp accepts a key without its colon. The empty value then has
+      // the place of the key.
       throw YamlFault{"a ':' is missing after this key", builder_.position(mark)};
     } else if (null && !in.map && in.flow &&
                builder_.text().substr(builder_.offset(mark)).starts_with(',')) {
@@ -314,8 +315,8 @@ class Counter : public YAML::EventHandler {
   YAML::Mark document_;
 };
 
-/// The first line with more punctuation than the scanner can take: it keeps a whole line, because a
-/// later colon may make it a key. Nothing when there is none.
+/// The place where a line gets too much punctuation for yaml-cpp's scanner; nothing when no line
+/// does. The scanner keeps a whole line, because a later colon may make the line a key.
 std::optional<std::size_t> crowded(std::string_view text) {
   constexpr std::string_view kMarks = "[{,:-?*\n";
   constexpr std::size_t kMostInLine = 10'000;
@@ -329,28 +330,29 @@ std::optional<std::size_t> crowded(std::string_view text) {
   return std::nullopt;
 }
 
-/// Looks through the text before any of it takes memory; throws when it is too large. Returns the
-/// place of what follows the first document.
+/// Checks the text before yaml-cpp takes memory for its nodes. Throws when the text is too large or
+/// wrong. Returns the place of a second document, if there is one.
 std::optional<YAML::Mark> look_through(std::string_view text, const LoadLimits& limits,
                                        const Builder& builder) {
   std::istringstream stream{std::string(text)};
   YAML::Parser parser(stream);
   Counter counter(limits, builder);
-  // Only twice: where a document cannot begin (a comma), yaml-cpp finds empty documents without
-  // end.
+  // Only two calls: at a place where no document can begin (a comma), yaml-cpp finds empty
+  // documents without end.
   if (!parser.HandleNextDocument(counter) || !parser.HandleNextDocument(counter))
     return std::nullopt;
   return counter.document();
 }
 
-/// What is wrong with a crowded line. Most are nested too deeply.
+/// Throws TooDeep if the text before the crowded place is nested too deeply, which is the usual
+/// cause.
 void check_until(std::string_view text, const LoadLimits& limits, const Builder& builder) {
   try {
     look_through(text, limits, builder);
   } catch (const YAML::Exception&) {
-    // The text was cut here, so this says nothing.
+    // The text was cut here, so this error tells nothing about the file.
   } catch (const YamlFault&) {
-    // This says nothing either.
+    // This error tells nothing either.
   }
 }
 
@@ -375,7 +377,8 @@ bool indented_by_tab(std::string_view text, const Position& at) {
   return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
 
-/// The message of yaml-cpp, which names an escape by its number and is placed after it.
+/// Explains an error of yaml-cpp. For a bad escape, yaml-cpp gives only its number and the place
+/// after it.
 YamlFault fault_of(const YAML::Exception& error, std::string_view text, const Builder& builder) {
   const Position at = builder.position(error.mark);
   constexpr std::size_t kEscape = 6;  // \uXXXX

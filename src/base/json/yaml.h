@@ -47,8 +47,8 @@ std::size_t content_begin(std::string_view text, std::size_t at);
 /// follows.
 std::optional<TextFault> directive_fault(std::string_view text);
 
-/// yaml-cpp accepts a quotation without end at the end of a file, and `\'` as an escape. `at` is
-/// the place of the first quote; without a quote there nothing is wrong.
+/// Finds faults that yaml-cpp accepts: a quotation without end at the end of a file, and `\'` as an
+/// escape. `at` is the place of the first quote; nothing is wrong if there is no quote at `at`.
 std::optional<TextFault> quotation_fault(std::string_view text, std::size_t at);
 
 }  // namespace baton::yaml

@@ -72,7 +72,7 @@ std::optional<Json> integer_of(std::string_view digits, int base) {
 }
 
 tl::expected<Json, std::string> float_of(std::string_view text) {
-  // from_chars accepts no '+', and ".5" and "1." pass it.
+  // std::from_chars refuses a '+' in front. It accepts ".5" and "1.".
   const std::string_view spelled = text.starts_with('+') ? text.substr(1) : text;
   double value = 0;
   const auto result = std::from_chars(spelled.data(), spelled.data() + spelled.size(), value);

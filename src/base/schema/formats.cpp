@@ -32,8 +32,9 @@ bool is_date(std::string_view text) {
   return text.size() == 10 && parse_time(std::string(text) + "T00:00:00Z").has_value();
 }
 
-/// A leap second is at the end of a day in UTC. RFC 3339 allows it at the end of months in which
-/// one occurs: so far June and December. baton's own clock has none.
+/// The UTC day that ends with the leap second `time`; nothing if `time` is no leap second. RFC 3339
+/// allows a leap second only in months that have one: so far June and December. `parse_time` knows
+/// no leap seconds.
 std::optional<std::string> leap_day(std::string_view day, std::string_view time) {
   if (time.size() < 9 || time.substr(6, 2) != "60" || !is_digit(time[0]) || !is_digit(time[1]) ||
       !is_digit(time[3]) || !is_digit(time[4]))

@@ -15,8 +15,8 @@ namespace baton {
 namespace {
 
 // Far more than a schema needs, and still only about ten milliseconds. PCRE2's own limit starts
-// again at each position of the text and does not see what a possessive repetition reads. So steps
-// are counted here, in callouts between the items of the pattern.
+// again at each position of the text and does not see what a possessive repetition reads. So baton
+// counts the steps itself, in callouts between the items of the pattern.
 constexpr std::size_t kMaxSteps = 500'000;
 constexpr std::uint32_t kMatchLimit = 500'000;
 constexpr std::uint32_t kDepthLimit = 20'000;
@@ -270,7 +270,7 @@ struct Work {
   PCRE2_SIZE at = 0;
 };
 
-// Reading text is cheaper than an item.
+// Reading text costs less than trying an item of the pattern.
 constexpr std::size_t kReadPerStep = 16;
 
 int count_work(pcre2_callout_block* block, void* data) {
@@ -282,8 +282,8 @@ int count_work(pcre2_callout_block* block, void* data) {
   return work.steps > kMaxSteps ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-/// The text that every match begins with: `ab` for `^abc*`. Nothing when that is not obvious. Most
-/// patterns for names have one, and most names do not match it.
+/// The text that every match begins with: `ab` for `^abc*`; "" when that is not obvious. It is a
+/// cheap first test: most patterns for names begin with such a text, and most names do not.
 std::string literal_beginning(std::string_view ecma, const Pattern::Flags& flags) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/ :,;=@#%&~<>!'\"";
@@ -316,7 +316,8 @@ std::size_t most_repeated(std::string_view pattern) {
 
 struct Pattern::Code {
   Owned<pcre2_code> code;
-  /// What one item may read in vain without a callout after it: the largest repetition.
+  /// The largest repetition in the pattern. One item may read that much text and fail, and then no
+  /// callout counts it.
   std::size_t most_repeated = 0;
   bool back_references = false;
   std::string beginning;
@@ -373,7 +374,7 @@ std::size_t Pattern::bytes() const {
 Pattern::Search Pattern::search(std::string_view text) const {
   if (!text.starts_with(code_->beginning))
     return {Match::no, 0};
-  // Created for each search, so that a Pattern has no changing state; they are small.
+  // Created for each search, so that a Pattern is immutable. Both objects are small.
   const Owned<pcre2_match_data> data(pcre2_match_data_create(1, nullptr));
   const Owned<pcre2_match_context> context(pcre2_match_context_create(nullptr));
   pcre2_set_match_limit(context.get(), kMatchLimit);
@@ -381,7 +382,7 @@ Pattern::Search Pattern::search(std::string_view text) const {
   pcre2_set_heap_limit(context.get(), kHeapLimitKib);
   Work work;
   work.weight += std::min(code_->most_repeated, text.size()) / kReadPerStep;
-  // Comparing two pieces of text is even faster.
+  // A back reference compares two pieces of text, which is faster than reading text.
   if (code_->back_references)
     work.weight += text.size() / (8 * kReadPerStep);
   pcre2_set_callout(context.get(), count_work, &work);

@@ -21,10 +21,10 @@ class Pattern {
   /// The flags of ECMA-262, and one of Python.
   struct Flags {
     bool any_case = false;    ///< `i`
-    bool many_lines = false;  ///< `m`: `^` and `$` are at lines, too
-    bool dot_all = false;     ///< `s`: a dot is any character
-    /// Not ECMA-262 but Python: only a line feed ends a line, `$` matches before the last line
-    /// feed, and `^` with `m` after it.
+    bool many_lines = false;  ///< `m`: `^` and `$` also match at each line
+    bool dot_all = false;     ///< `s`: a dot matches any character
+    /// As in Python: only a line feed ends a line. `$` also matches before a line feed at the end
+    /// of the text, and with `m`, `^` matches after it.
     bool python_lines = false;
   };
 

@@ -14,9 +14,9 @@
 
 // valijson decides whether a document is valid. It does not get the text of the schema, because its
 // own parser cannot follow `$id`, ignores `propertyNames` after a reference and loops on circular
-// references. It gets the finished tree as constraints. It asks our walk about everything that it
-// would get wrong (numbers, patterns, formats, lengths, equality, names of members) or do slowly
-// (single values, which would cost it a dozen allocations each). valijson itself handles the
+// references. It gets the finished tree as constraints. It asks SchemaWalk about everything that it
+// would get wrong: numbers, patterns, formats, lengths, equality, names of members. It also asks
+// about single values, which would cost it a dozen allocations each. valijson itself handles the
 // structure: objects, arrays, items and combinations.
 
 namespace baton {
@@ -24,7 +24,7 @@ namespace {
 
 namespace vc = valijson::constraints;
 
-/// All rules of a node about a value by itself, as one constraint of valijson.
+/// All rules of a node that SchemaWalk checks by itself, as one constraint of valijson.
 class NodeRules : public vc::PolyConstraint {
  public:
   explicit NodeRules(NodeIndex node) : node_(node) {}
@@ -79,7 +79,8 @@ class ValijsonSchema : public Schema {
     } catch (const std::exception& error) {
       return {exhausted_finding({std::string("valijson gave up: ") + error.what()})};
     }
-    // Finding the first fault is affordable; looking at the rest may cost more.
+    // valijson stops at the first fault. Looking for all faults may cost more, so it has a limit of
+    // its own.
     constexpr std::size_t kBeyond = 500'000;
     const std::size_t used = steps - walk.steps_left();
     Findings findings = explain(*tree_, document,

@@ -219,7 +219,7 @@ class TreeBuilder {
     }
   }
 
-  /// Index a long list; compare a short one.
+  /// Makes an index of a long list. A short list is compared item by item.
   static void index_enum(SchemaNode& node) {
     constexpr rapidjson::SizeType kFew = 16;
     if (node.allowed == nullptr || node.allowed->Size() <= kFew)
@@ -316,7 +316,7 @@ class TreeBuilder {
     const Value* value = keyword(node, place, name);
     if (value == nullptr)
       return std::nullopt;
-    // In draft-04 these two may be booleans; other schemas may not.
+    // In draft-04 these two keywords may have a boolean instead of a schema. No other keyword may.
     const bool additional = name == "additionalProperties" || name == "additionalItems";
     if (value->IsBool() && additional && node.draft == SchemaDraft::draft4)
       return value->IsTrue() ? std::nullopt : std::optional(nothing(place));
@@ -414,7 +414,7 @@ class TreeBuilder {
   SchemaIndex index_;
   std::shared_ptr<SchemaTree> tree_;
   std::unordered_map<const Value*, NodeIndex> indices_;
-  std::deque<SchemaPlace> places_;  ///< of the nodes; a deque keeps them in place
+  std::deque<SchemaPlace> places_;  ///< the places of the nodes; a deque keeps them in place
   std::vector<Doubt> doubts_;
   std::size_t pattern_bytes_ = 0;
   std::size_t pointer_bytes_ = 0;

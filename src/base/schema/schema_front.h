@@ -18,7 +18,7 @@ Result<std::shared_ptr<const SchemaTree>> build_schema_tree(std::string_view tex
                                                             std::string_view uri,
                                                             const SchemaFetch& fetch, bool checked);
 
-/// More than anybody reads.
+/// If there are more doubts, one finding says how many more.
 constexpr std::size_t kMaxDoubts = 100;
 
 struct Doubt {

@@ -30,7 +30,7 @@ constexpr std::array kDrafts = {
 };
 
 const DraftRow* draft_row(std::string_view uri) {
-  // Many write it with https; it is the same draft.
+  // Many authors write the URI with https. It means the same draft.
   std::string plain(uri);
   if (uri.starts_with("https://json-schema.org/draft-0"))
     plain.erase(4, 1);
@@ -120,7 +120,8 @@ Result<SchemaDraft> draft_of(const Document& document, const std::string& uri) {
               position_text(uri, document.locate("/$schema")));
 }
 
-/// A test checks all schemas of this binary against their meta-schemas.
+/// Whether the schema is part of this binary. A test checks these against their meta-schemas, so
+/// baton does not check them again.
 bool is_own(const std::string& uri, std::string_view text) {
   for (const std::string& path : {uri, "schemas/" + uri + ".schema.json"})
     if (const auto* const own = embedded_file(path); own != nullptr && *own == text)
@@ -128,7 +129,8 @@ bool is_own(const std::string& uri, std::string_view text) {
   return false;
 }
 
-/// "Not a regular expression" does not help; compiling it again gives the reason.
+/// Compiles a faulty pattern again for its reason, because "not a regular expression" does not
+/// help.
 std::optional<std::string> pattern_fault(const Document& document, const Finding& finding) {
   std::optional<std::string> source;
   if (finding.rule == "schema/format" && finding.expected == "regex") {
@@ -314,7 +316,8 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
     out = below(out, *tokens);
   if (!tokens || out.value == nullptr)
     return fail(Errc::schema, "there is nothing at #" + printable(pointer, 200));
-  // A reference may lead to a value that no keyword makes a schema.
+  // A reference may lead to a value that is not below a keyword for schemas, so it is not in the
+  // index yet.
   index(out, drafts_[out.document]);
   if (clash_)
     return unclear();
@@ -322,7 +325,8 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
   return out;
 }
 
-/// Names both places, so that the place of the reference can come before them.
+/// The clash without its place: the message names both places, and the caller puts the place of the
+/// reference first.
 tl::unexpected<Error> SchemaIndex::unclear() const {
   return fail(clash_->code, clash_->message);
 }

@@ -60,7 +60,7 @@ class SchemaIndex {
   std::unordered_map<const Value*, std::string> bases_;  ///< of the indexed schemas
   /// The members of large objects, for repeated look-ups.
   std::unordered_map<const Value*, std::unordered_map<std::string_view, const Value*>> members_;
-  std::optional<Error> clash_;  ///< of two schemas with the same name; the first that was found
+  std::optional<Error> clash_;  ///< the first two schemas found that have the same name
 };
 
 /// Whether the value of a keyword is a schema, a list of schemas, or an object of schemas.

@@ -70,7 +70,7 @@ std::string_view draft_name(SchemaDraft draft) {
   return "draft-07";
 }
 
-/// No misspelled keyword is longer.
+/// A longer word is not a misspelled keyword, so baton suggests nothing for it.
 constexpr std::size_t kMostWord = 200;
 
 class Lint {

@@ -12,7 +12,7 @@
 namespace baton {
 namespace {
 
-/// An unknown member whose name is nearly that of the missing one.
+/// Names an unknown member that is nearly spelled like the missing one; "" if there is none.
 std::string misspelt(const SchemaNode& node, const Value& value, const std::string& name) {
   constexpr std::size_t kShort = 4;
   constexpr std::size_t kSlips = 2;
@@ -107,7 +107,7 @@ bool SchemaWalk::number_rules(const SchemaNode& node, const Value& value) {
 bool SchemaWalk::matches(const Pattern& pattern, std::string_view text) {
   spend(1);
   const Pattern::Search search = pattern.search(text);
-  // A long match costs steps; otherwise many of them could take for ever.
+  // A match costs steps. Otherwise many long matches could take for ever.
   if (search.match != Pattern::Match::too_expensive) {
     spend(search.steps);
     return search.match == Pattern::Match::yes;
@@ -139,7 +139,8 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
            refuse(node, "pattern", value,
                   shown(value) + " does not match " + printable(node.pattern->source(), 200),
                   "a text that matches " + printable(node.pattern->source(), 200));
-  // Cheap, but linear; compiling a regular expression is neither.
+  // The time to check a format grows with the text. Compiling a regular expression takes far
+  // longer.
   constexpr std::size_t kCompiled = 5000;
   if (!node.format.empty())
     spend(text.size() / 16 + (node.format == "regex" ? kCompiled : 0));
@@ -150,7 +151,7 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
   return good;
 }
 
-/// Equality and hashes look at the whole value.
+/// Counts the cost of equality and hashes, which look at the whole value.
 void SchemaWalk::spend_on(const Value& value) {
   spend(1);
   if (value.IsString()) {

@@ -68,7 +68,7 @@ struct SchemaNode {
   std::optional<NodeIndex> additional_items;
   std::optional<NodeIndex> contains;
 
-  /// Only rules about the value by itself: nothing for valijson to do.
+  /// The node has only rules about the value by itself, so valijson has nothing to do.
   bool single = false;
   /// The schemas of all items are `single`.
   bool single_items = false;

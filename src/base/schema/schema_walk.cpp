@@ -295,7 +295,7 @@ bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
 
 std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
                                            const Value& value) {
-  // More branches than anybody reads.
+  // A reader does not look at more branches.
   constexpr std::size_t kMostBranches = 64;
   std::vector<Findings> out;
   Findings* const sink = sink_;

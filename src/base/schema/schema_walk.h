@@ -36,9 +36,9 @@ class SchemaWalk {
 
   /// Checks everything about the value. Throws SchemaExhausted.
   bool holds(NodeIndex index, const Value& value);
-  /// Checks what valijson does not: the rules about the value by itself; which schemas apply to
-  /// which members, each handed to the judge (valijson compares names one by one and cuts them at a
-  /// NUL); and items that are single values.
+  /// Checks what valijson does not check: rules about the value by itself, items that are single
+  /// values, and which schemas apply to which members. The judge decides about each such schema.
+  /// (valijson compares member names one by one and cuts them at a NUL.)
   bool rules_hold(NodeIndex index, const Value& value);
   /// Like `holds`, but adds the reasons to `out`. Throws also when there are too many reasons;
   /// those found so far stay in `out`.

@@ -31,10 +31,10 @@ constexpr std::chrono::milliseconds kSpareAfter{10};
 constexpr Millis kSweepGrace{2'000};
 constexpr int kMaxSweeps = 10;
 constexpr int kMostTurns = 20;
-/// How often to look at a shim that was told to end but needs time, for example because the disk is
+/// How often to look at a shim that has got SIGTERM but needs time, for example because the disk is
 /// full.
 constexpr Millis kLookAtStopped{2'000};
-/// A shim that stands still at this many looks in a row is blocked by its agent.
+/// A shim that is stopped at this many looks in a row is blocked by its agent.
 constexpr int kMostStoppedLooks = 3;
 
 enum class RunPhase { parked, watched, polled, sweeping, retrying, dropped };
@@ -164,7 +164,7 @@ Result<void> ProcessAgents::ask_to_end(const WatchedPtr& run) {
   return sent;
 }
 
-/// Kills a shim that was told to end but is kept from it.
+/// Kills a shim that has got SIGTERM but cannot end, because it is stopped or traced.
 void ProcessAgents::end_blocked(const WatchedPtr& run, Millis later) {
   run->timer.expires_after(later);
   run->timer.async_wait([this, weak = std::weak_ptr(run)](const asio::error_code& error) {

@@ -108,8 +108,8 @@ Result<PreparedShim> ParkedShim::assign(const RunFolder& runs, const Launch& lau
 }
 
 void end_parked(const Fd& process) {
-  // The shim ends by itself when its pipe closes, and removes what it made, unless somebody has
-  // stopped it.
+  // The shim ends by itself when its pipe closes, and removes what it made, unless another process
+  // has stopped it.
   if (!has_ended(process.get(), kLeaves))
     (void)send_signal(process.get(), SIGKILL);
   (void)has_ended(process.get(), std::chrono::hours(1));  // this takes only a moment

@@ -62,8 +62,8 @@ Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
   return made;
 }
 
-/// Opens a folder. An agent of our own user may have removed our rights to it; then they are set
-/// again.
+/// Opens a folder. An agent of our own user may have removed our rights to it; then this function
+/// restores them.
 Fd enter(int at, const std::string& name) {
   constexpr int kFolder = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   Fd folder(openat(at, name.c_str(), O_RDONLY | kFolder));
@@ -370,8 +370,8 @@ Result<void> move_lock_aside(const Fd& directory) {
 
 Result<bool> claimed(const Fd& directory) {
   struct stat status {};
-  // In this order: where it cannot be done in one step, the new name exists before the old one
-  // goes.
+  // The order matters: a shim that cannot rename the claim in one step creates the new name before
+  // it removes the old one.
   const bool written =
       fstatat(directory.get(), shim::kWrittenClaimFile, &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (!written && errno != ENOENT)

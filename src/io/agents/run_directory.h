@@ -103,7 +103,7 @@ struct Output {
   const char* log;
   const char* tail;       ///< the last part of the dropped output
   std::uint64_t bytes;    ///< in all
-  std::uint64_t dropped;  ///< of these
+  std::uint64_t dropped;  ///< how many of them are not in the log
 };
 /// The end of the output, for Run::output, at most kTailBytes. "" when it cannot be read.
 std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes);

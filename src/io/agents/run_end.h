@@ -27,7 +27,7 @@ struct ExitRecord {
   std::int64_t max_rss_kib = 0;
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
-  std::uint64_t stdout_dropped = 0;  ///< of these
+  std::uint64_t stdout_dropped = 0;  ///< how many of them are not in the log
   std::uint64_t stderr_dropped = 0;
   std::int64_t leftovers = 0;
   std::int64_t survivors = 0;

@@ -46,7 +46,7 @@ bool lock_is_the_agents(const Fd& directory, const RunId& run, bool held, bool s
          !any_process_has_words({shim::kModeSweep, run}, marker);
 }
 
-/// Takes the run's lock if it is free or nobody holds it rightfully.
+/// Takes the run's lock if it is free, or if only the agent holds it.
 Result<std::optional<Fd>> take_lock(const Fd& directory, const RunId& run, bool shim_gone) {
   auto lock = take_run_lock(directory);
   const bool misplaced =
@@ -127,7 +127,7 @@ RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool sto
   auto directory = open_run_directory(folder.path + "/" + run);
   const bool missing = !directory && directory.error().code == Errc::not_found;
   if (missing && !has_living_process(run))
-    // Nobody can tell whether the run was claimed, so it must not be started again.
+    // baton cannot tell whether the run was claimed, so it must not start the run again.
     return ended(plain_end(run, Outcome::unknown, kDirectoryMissing));
   if (missing)
     directory = remake_run_directory(folder, run);

@@ -42,10 +42,10 @@ struct RunOutcome {
   std::optional<Fd> directory;  ///< with `sweep`; like `lock`, held until destroyed
   std::optional<Fd> lock;
 };
-/// `shim_gone`: the shim or its last sweeper was seen to end, so nobody can hold the lock
-/// rightfully. Otherwise the lock counts as the agent's if its processes are visible and neither
-/// shim nor sweeper is. While a process carries the run's id, the outcome is `sweep`, if necessary
-/// in a directory that is created again.
+/// `shim_gone`: baton has seen the shim or its last sweeper end, so no shim can hold the lock.
+/// Otherwise the lock counts as the agent's if its processes are visible and neither shim nor
+/// sweeper is. While a process carries the run's id, the outcome is `sweep`, if necessary in a
+/// directory that is created again.
 RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
                              bool shim_gone);
 

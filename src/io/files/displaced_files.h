@@ -2,8 +2,8 @@
 
 // Old versions of files that baton replaced. A writer may still have the old version open and write
 // into it, and that write must not be lost. So the old version stays beside the file under a `.was`
-// name until no writer has it open; then it is compared with what was replaced and removed. A later
-// process finds such files by their names.
+// name until no writer has it open. Then baton compares it with what it replaced, and removes it. A
+// later process finds such files by their names.
 
 #include <map>
 #include <optional>
@@ -21,9 +21,9 @@ namespace baton {
 /// Empty when the name would be too long.
 std::string displaced_name(std::string_view name, const Digest& digest);
 
-/// The old versions of one root. Each is looked at for the first time after one second, and removed
-/// when nobody has it open for writing. A writer that never closes gets one minute. Where the
-/// kernel cannot say who has the file open, the limit is ten seconds.
+/// The old versions of one root. baton looks at each for the first time after one second, and
+/// removes it when no process has it open for writing. A writer that never closes gets one minute.
+/// Where the kernel cannot say who has the file open, the limit is ten seconds.
 class DisplacedFiles {
  public:
   /// The age at which a file is removed if baton cannot know whether it is open.

@@ -2,10 +2,10 @@
 
 // Replaces a file that other processes write too, without losing what they write.
 //
-// The new version is written beside the old one, both are locked (flock), and they change places in
-// one step. A writer that does not lock may come in between, so the old version is compared with
-// the expected one and put back if it differs. Writers that still have the old file open are the
-// business of `DisplacedFiles` (displaced_files.h).
+// baton writes the new version beside the old one, locks both (flock), and lets them change places
+// in one step. A writer that does not lock may come in between. So baton compares the old version
+// with the expected one and puts it back if it differs. `DisplacedFiles` (displaced_files.h) deals
+// with writers that still have the old file open.
 
 #include <chrono>
 #include <string>

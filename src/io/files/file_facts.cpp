@@ -97,8 +97,8 @@ struct Row {
   std::uint64_t magic;
   std::string_view name;
 };
-// overlay is not listed: its upper layer gives events. OCFS2 and similar ones are not listed
-// because nobody has tested them.
+// overlay is not listed: its upper layer gives events. OCFS2 and similar ones are not listed,
+// because they are not tested.
 constexpr std::array kNetwork = {
     Row{0x6969, "nfs"},        Row{0x65735546, "fuse"},     Row{0xFF534D42, "cifs"},
     Row{0xFE534D42, "smb2"},   Row{0x517B, "smb"},          Row{0x01021997, "9p"},

@@ -1,8 +1,7 @@
 #pragma once
 
-// What the kernel can say about an open file: a stamp that changes with its content, whether a
-// process has it open for writing, who holds a lock on it, and whether it is on a network file
-// system. Nothing here reads the content.
+// What the kernel can say about an open file, without reading it: a stamp that changes with the
+// content, open writers, the holder of a lock, and whether the file is on a network file system.
 
 #include <cstdint>
 #include <ctime>

@@ -22,8 +22,8 @@ class RootLock {
   static Result<RootLock> take(const std::string& root, const std::string& state_folder,
                                LockRole role);
 
-  /// Releases the root's folder after another folder took its place; that folder belongs to whoever
-  /// locks it next. The state folder stays locked.
+  /// Unlocks the root's folder after another folder took its place. The new folder goes to the
+  /// process that locks it next. The state folder stays locked.
   void release_root();
   /// Locks the folder that the root's path leads to now, without waiting, and returns it. After an
   /// error no folder is locked. Errc::served, not_found, denied, busy, locked, io.

@@ -28,7 +28,7 @@ using sqlite::Statement;
 
 constexpr std::size_t kNamed = 3;
 
-/// The names in the folder that can be run ids; other names belong to somebody else.
+/// The names in the folder that can be run ids. Other names belong to other programs.
 Result<std::vector<std::string>> run_names(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
@@ -106,8 +106,8 @@ std::string older(const std::string& runs, const std::vector<std::string>& ids) 
          printable(runs) + "; baton then starts again what is due";
 }
 
-/// Whether a process of a run was started on this root: it names the root, or it names a root that
-/// is gone and works in this one.
+/// Whether a process of a run was started on this root. It names this root, or it works in this
+/// root and names one that is gone.
 bool started_on(std::int64_t pid, const std::string& root) {
   const std::string former = variable_of(pid, "BATON_ROOT");
   if (former == root)

@@ -187,8 +187,8 @@ Result<std::size_t> drop_forgotten(Database& db, const Folders& folders) {
   return dropped;
 }
 
-/// A request file that still exists is known as answered only by its row: without the row it would
-/// be carried out again.
+/// Only its row shows that an existing request file was answered. Without the row, baton would
+/// carry out the request again.
 Result<void> note_filed(Database& db, const std::string& state_folder) {
   auto filed = filed_requests(state_folder);
   if (!filed)
@@ -233,8 +233,8 @@ Result<Pruned> prune(Database& db, const Retention& retention, Time now, const F
     if (!count)
       return pass_on(count);
   }
-  // A reader may keep the -wal from being cut; the next prune cuts it then. Do not wait: nobody
-  // could write meanwhile, and the reader may be a pager.
+  // A reader may keep the -wal from being cut; the next prune cuts it then. Do not wait: no process
+  // could write meanwhile, and the reader may wait for a person in a pager.
   auto done = db.execute(
       "PRAGMA incremental_vacuum; PRAGMA busy_timeout=0; PRAGMA wal_checkpoint(TRUNCATE);");
   if (!done && done.error().code != Errc::busy)

@@ -150,7 +150,7 @@ Result<void> migrate_journal(sqlite::Database& db) {
     return pass_on(version);
   if (*version >= kNewest)
     return {};
-  // One transaction for all versions, so that nobody reads one in between.
+  // One transaction for all versions, so that no reader sees a version in between.
   std::string sql = "BEGIN IMMEDIATE;";
   if (*version == 0)
     sql += "CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;";

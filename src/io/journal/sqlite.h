@@ -90,7 +90,7 @@ class Database {
     look,  ///< for a user who may write: rolls back what a killed writer began, and changes nothing
            ///< else
     read,  ///< while another process may write
-    immutable,  ///< a file that nobody writes, in a folder where nothing can be created
+    immutable,  ///< a file that no process writes, in a folder where nothing can be created
   };
   static Result<std::unique_ptr<Database>> open(const std::string& path, Access access);
   ~Database();

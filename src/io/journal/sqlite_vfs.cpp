@@ -18,14 +18,14 @@
 // space, that call fails with SQLITE_FULL.
 //
 // SQLite writes two pieces to the log for each page, about thirty for one start. Here they are
-// gathered and written at once: when the log is synced (every commit does that, synchronous=FULL)
-// or read, and at the latest before the writer lock is released. If a write fails, the call that
+// gathered and written at once: when SQLite syncs the log (at every commit, synchronous=FULL) or
+// reads it, and at the latest before it releases the writer lock. If a write fails, the call that
 // caused it fails, and the transaction cannot be committed.
 namespace baton::sqlite {
 namespace {
 
-// How SQLite itself does it, a log otherwise than a database, which has locks. Each is set once,
-// before the first file of its kind is used.
+// SQLite's own functions. Those for a log differ from those for a database, which has locks. Each
+// pointer is set once, before baton uses the first file of that kind.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 sqlite3_vfs* base = nullptr;
 const sqlite3_io_methods* base_database = nullptr;

@@ -20,7 +20,7 @@
 namespace baton {
 namespace {
 
-// The headers of glibc 2.36 do not have it in a form for C++.
+// P_PIDFD. The headers of glibc 2.36 do not have it in a form for C++.
 constexpr auto kPidfdType = static_cast<idtype_t>(3);
 
 template <class Number>
@@ -52,8 +52,8 @@ std::string proc_text(const std::string& path, std::size_t max_bytes) {
   return readable_text(path, max_bytes).value_or("");
 }
 
-/// One list for the whole process, because each root collects children that nobody waits for. Used
-/// by one thread only.
+/// One list for the whole process, because each root collects all ended children that are not in
+/// it. Used by one thread only.
 std::multiset<std::int64_t>& awaited() {
   static std::multiset<std::int64_t> pids;
   return pids;

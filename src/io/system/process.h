@@ -35,7 +35,7 @@ std::optional<ProcessStat> process_stat(std::int64_t pid);
 /// Whether NUL-separated words, as in /proc/PID/cmdline, contain `word`.
 bool has_word(std::string_view words, std::string_view word);
 
-/// Names one process uniquely: number, start time, boot.
+/// Names one process uniquely: its number, its start time and a word of its command line.
 struct ProcessIdentity {
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
@@ -89,9 +89,8 @@ class AwaitedChild {
   AwaitedChild& operator=(const AwaitedChild&) = delete;
   ~AwaitedChild();
 
-  /// 0: none
  private:
-  std::int64_t pid_ = 0;
+  std::int64_t pid_ = 0;  ///< 0: none
 };
 
 /// For a daemon that is PID 1 of a container: collects the exit status of all ended children except

@@ -39,12 +39,13 @@ constexpr std::chrono::milliseconds kRoomAppears{50};
 constexpr off_t kJournalBytes = 64U << 10U;
 /// Enough for a request, its transaction and its answer.
 constexpr std::uint64_t kAnswerBytes = 128U << 10U;
-/// With less free space than this, leave it to the journal or to the process that released it.
+/// With less free space than this, leave the space to the journal or to the process that released
+/// it.
 constexpr std::uint64_t kAmpleBytes = 4 * kReserveBytes;
 constexpr std::uint64_t kRoomyFiles = 16;
 /// A smaller disk has no reserve.
 constexpr std::uint64_t kSmallDisk = 8 * kAmpleBytes;
-/// More than the space that ext4 reports as free but gives to nobody (16 MiB).
+/// More than the space that ext4 reports as free but gives to no process (16 MiB).
 constexpr std::uint64_t kUnusableBytes = 64U << 20U;
 
 Result<Fd> open_part(int state, const std::string& name) {
@@ -158,7 +159,7 @@ Result<void> publish(int state, const std::string& part, const std::string& name
   return sync(laid->folder.get(), part);
 }
 
-/// Some of the free space may be reserved for root, and some for nobody.
+/// The file system may keep some of the free space for root, and some of it from every process.
 std::uint64_t bytes_left(const struct statvfs& room) {
   const std::uint64_t all = room.f_bfree * room.f_frsize;
   return geteuid() == 0 && all > kUnusableBytes ? all : room.f_bavail * room.f_frsize;
@@ -258,7 +259,7 @@ bool names_request(const std::string& file) {
   return file.ends_with(kSuffix) && !file.starts_with('.');
 }
 
-/// Calls with the requests that can be read, oldest first; reports the others to `other`.
+/// Returns the requests that can be read, oldest first, and reports the others to `other`.
 std::vector<Request> load_all(
     int state,
     const std::function<void(int folder, const std::string& name, const Error&)>& other) {

@@ -240,7 +240,7 @@ Result<std::string> find_state_folder(const std::string& root,
     if (!first)
       first = path.string();
   }
-  // Another root of the agent's daemon.
+  // The root may be another root of the agent's daemon.
   if (const std::string told = variable(kRootStateVariable); !told.empty())
     if (const std::string path = told + "/" + state_name(*real_root); daemon_lives(path))
       return path;

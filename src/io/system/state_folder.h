@@ -12,8 +12,8 @@
 
 namespace baton {
 
-/// A folder in which state folders may be. If somebody asked for it, it is used or refused; one of
-/// the usual places is skipped when it cannot be used.
+/// A folder in which state folders may be. A parent that was asked for is used or refused. A usual
+/// place is skipped when it cannot be used.
 struct StateParent {
   std::string path;
   bool asked_for = false;

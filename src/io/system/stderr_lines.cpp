@@ -24,7 +24,7 @@ StderrLines::StderrLines(int file) : file_(file) {
 }
 
 /// Writes as much as fits now and returns the number of bytes. Text that fails for another reason
-/// is lost, and nobody could be told.
+/// is lost, because there is no other place to report it.
 std::size_t StderrLines::put(std::string_view text) const {
   std::size_t taken = 0;
   while (taken < text.size()) {
@@ -35,7 +35,7 @@ std::size_t StderrLines::put(std::string_view text) const {
     } else if (own_ || !waits_) {
       got = ::write(own_ ? own_.get() : file_, next.data(), next.size());
     } else {
-      // We may not open it again. When poll reports room, PIPE_BUF bytes fit.
+      // This process could not open the file again. When poll reports room, PIPE_BUF bytes fit.
       pollfd room{.fd = file_, .events = POLLOUT, .revents = 0};
       if (poll(&room, 1, 0) <= 0)
         return taken;

@@ -200,7 +200,8 @@ bool InotifyTree::is_complete(const std::string& path) const {
     return false;
   if (!S_ISREG(info.st_mode) || info.st_nlink > 1)
     return true;
-  // Its first name may be gone already, or it never had another one (O_TMPFILE).
+  // A link may be the only name of a file that is still being written: the first name is gone, or
+  // the file never had one (O_TMPFILE).
   const auto file = open_regular(root_.get(), path, O_RDONLY);
   return file && open_writers(file->get()) == OpenWriters::none;
 }

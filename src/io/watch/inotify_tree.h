@@ -52,11 +52,11 @@ class InotifyTree {
   void check(Changes& changes);
 
   std::size_t watches() const { return by_watch_.size(); }
-  /// Folders that matter and cannot be watched, nor anything below them.
+  /// Folders that matter but cannot be watched. Nothing below them is watched either.
   const std::set<std::string>& unwatched() const { return unwatched_; }
   /// Folders that matter and that we may not read.
   const std::set<std::string>& unreadable() const { return unreadable_; }
-  /// The folder where a missing root is waited for; empty while the root exists.
+  /// The folder where baton waits for a missing root; empty while the root exists.
   const std::string& waits_at() const { return waits_at_; }
 
  private:

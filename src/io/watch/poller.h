@@ -1,8 +1,8 @@
 #pragma once
 
-// Finds changed files where inotify gives no events (network file systems, FUSE, no watches left):
-// it compares the times, sizes and inodes of all files with the last look. It does not read the
-// files.
+// Finds changed files where inotify gives no events: on network file systems, on FUSE, or without
+// free watches. It compares the times, sizes and inodes of all files with the last look. It does
+// not read the files.
 
 #include <cstdint>
 #include <map>

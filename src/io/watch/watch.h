@@ -57,9 +57,9 @@ class Watch {
   std::shared_ptr<State> state_;
 };
 
-/// `changed` is called from the io_context with everything that happened until then, never empty;
-/// it may destroy the watch. Folders that cannot be watched are polled. A missing root is waited
-/// for. Links below the root are not followed.
+/// Calls `changed` from the io_context with everything that happened until then, never empty;
+/// `changed` may destroy the watch. Polls folders that cannot be watched, waits for a missing root,
+/// and does not follow links below the root.
 std::unique_ptr<Watch> watch(asio::io_context& io, const std::string& root,
                              std::vector<WatchedFolder> folders,
                              std::function<void(const Changes&)> changed,
