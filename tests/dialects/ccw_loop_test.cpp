@@ -372,7 +372,7 @@ TEST_SUITE("ccw_loop") {
          {std::pair("action", std::string("develop")),
           std::pair("loop_id", std::string("loop-v2-a")), std::pair("mode", std::string("auto")),
           std::pair("progress_dir", folder)})
-      CHECK_MESSAGE(brief.values.at(name) == value, name);
+      CHECK(brief.values.at(name) == value);
     CHECK(brief.env ==
           std::vector<std::pair<std::string, std::string>>{{"CCW_LOOP_ID", "loop-v2-a"},
                                                            {"CCW_LOOP_PROGRESS_DIR", folder},
