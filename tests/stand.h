@@ -9,6 +9,7 @@
 #include "base/json/document.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
+#include "engine/perform/start_command.h"
 
 namespace baton::testing {
 
@@ -37,5 +38,17 @@ struct Stand {
     flow = match->flow;
   }
 };
+
+/// What an agent without a prompt of its own is told.
+inline std::string prompt_of(const Dialect& dialect, const View& view, const Desired& desired) {
+  Start start;
+  start.key.flow = {std::string(dialect.name), view.flow.name};
+  start.key.role = desired.role;
+  start.key.subject = desired.subject;
+  start.desired = desired;
+  const auto launch = make_launch(start, AgentSpec{}, dialect.brief(view, desired), view.env);
+  REQUIRE_MESSAGE(launch, launch.error().message);
+  return launch->prompt;
+}
 
 }  // namespace baton::testing

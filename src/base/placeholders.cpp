@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "base/text.h"
 
@@ -40,6 +41,18 @@ std::string_view unclosed(std::string_view text, const Hole& hole) {
   return hole.open == std::string_view::npos ? std::string_view() : text.substr(hole.open + 2);
 }
 
+/// The lines between empty lines, each block with a line feed at its end.
+std::vector<std::string> blocks_of(std::string_view text) {
+  std::vector<std::string> blocks(1);
+  for (const std::string& line : split(text, '\n'))
+    if (!trimmed(line).empty())
+      blocks.back() += line + "\n";
+    else if (!blocks.back().empty())
+      blocks.emplace_back();
+  std::erase(blocks, "");
+  return blocks;
+}
+
 }  // namespace
 
 Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values) {
@@ -71,6 +84,26 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
     return fail(Errc::config, "`${" + printable(unclosed(text, hole), 80) +
                                   "` has no `}`; `$${` stands for a literal `${`");
   return filled.append(text.substr(std::min(at, text.size())));
+}
+
+Result<std::string> fill_blocks(std::string_view text, std::map<std::string, std::string> values) {
+  for (auto& [name, value] : values)
+    value.erase(value.find_last_not_of('\n') + 1);
+  std::vector<std::string> kept;
+  std::string heading;
+  for (const std::string& block : blocks_of(text)) {
+    auto filled = fill(block, values);
+    if (!filled)
+      return filled;
+    const auto names = placeholders_in(block);
+    if (block.starts_with("## ") && block.find('\n') == block.size() - 1)
+      heading = *filled + "\n";
+    else if (names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+               return !values.at(name).empty();
+             }))
+      kept.push_back(std::exchange(heading, {}) + *filled);
+  }
+  return join(kept, "\n");
 }
 
 std::vector<std::string> placeholders_in(std::string_view text) {

@@ -43,6 +43,14 @@ std::string lower(std::string_view text) {
   return all;
 }
 
+std::string upper(std::string_view text) {
+  std::string all(text);
+  for (char& c : all)
+    if (c >= 'a' && c <= 'z')
+      c = static_cast<char>(c - 'a' + 'A');
+  return all;
+}
+
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }

@@ -19,8 +19,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// The text without blanks at both ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
 
-/// Changes A to Z to lower case; leaves everything else.
+/// Changes A to Z to lower case, or a to z to upper case; leaves everything else.
 std::string lower(std::string_view text);
+std::string upper(std::string_view text);
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';

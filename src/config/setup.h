@@ -27,6 +27,8 @@ namespace baton {
 struct AgentSpec {
   std::vector<std::string> argv;  ///< argv[0] is absolute; the rest may contain `${placeholders}`
   std::string prompt;             ///< template; empty: the dialect's own brief
+  /// Overridden templates of the dialects: `coordination/developer` → text.
+  std::map<std::string, std::string> prompts;
   std::string cwd;  ///< absolute; may contain placeholders; empty: from the brief, else the root
   /// argv of a program to run before the agent; empty: none.
   std::vector<std::string> before;

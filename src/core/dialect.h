@@ -169,11 +169,12 @@ struct Admission {
 
 /// What an agent is told.
 struct Brief {
-  std::string prompt;
-  std::string form;  ///< a template with placeholders, instead of the role's; empty: none
+  std::string prompt;  ///< where schemas/NAME/prompts has no template for the role
+  std::string form;    ///< a template with placeholders, instead of the role's; empty: none
   std::vector<std::pair<std::string, std::string>> env;  ///< besides BATON_*
-  std::map<std::string, std::string>
-      values;              ///< for `${name}` in argv, besides role, subject, flow ...
+  /// For `${name}`, besides role, subject, flow ...: all in templates, in commands only
+  /// `Dialect::placeholders`.
+  std::map<std::string, std::string> values;
   std::string state_file;  ///< relative to the root; the flow's main document
   std::string cwd;         ///< absolute; where the role names no other. Empty: the root
   std::string log;         ///< see Launch::log

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace baton {
 
 FileKind file_kind(std::string_view dialect, std::string name, std::string pattern, Format format) {
@@ -33,6 +35,28 @@ std::map<std::string, Findings> check_each(const FlowState& docs, const Json& op
   return all;
 }
 
+std::string rejected_lines(const View& view) {
+  std::string lines;
+  for (const auto& [path, accepted] : view.docs) {
+    if (accepted.rejected.empty())
+      continue;
+    lines += "- " + view.env.root + "/" + path + "\n";
+    const auto findings = parse_json(accepted.rejected);
+    if (!findings || !(*findings)->IsArray())
+      continue;
+    for (const Value& finding : (*findings)->GetArray()) {
+      lines += "  line " + std::to_string(count_of(finding, "line")) + ", " +
+               text_of(finding, "pointer") + ": " + text_of(finding, "message");
+      const std::string rule = text_of(finding, "rule");
+      // A message about the syntax of JSON says itself what is expected.
+      if (const auto expected = text_of(finding, "expected"); !expected.empty() && rule != "json")
+        lines += "; expected: " + expected;
+      lines += rule.empty() ? "\n" : " [" + rule + "]\n";
+    }
+  }
+  return lines;
+}
+
 Decision only_looked_at(const View& view, std::string_view state) {
   Decision decision;
   decision.control = Control::idle;
@@ -48,6 +72,14 @@ std::string text_of(const Value& object, std::string_view name) {
 
 std::int64_t count_of(const Value& object, std::string_view name) {
   return json::integer(object, name).value_or(0);
+}
+
+std::string pretty_text(const Value* value) {
+  return value == nullptr || value->IsNull() ? "" : Json(*value).pretty();
+}
+
+std::string list_lines(const std::vector<std::string>& items) {
+  return items.empty() ? "" : "- " + join(items, "\n- ") + "\n";
 }
 
 std::vector<std::string> texts_of(const Value* value) {

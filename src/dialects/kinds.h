@@ -3,8 +3,6 @@
 // File kinds and readers of documents that several dialects share. Documents have passed their
 // schema, so a missing member just gets a default.
 
-// Members of documents that may be there or not, for reading what is known to fit its schema.
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -44,5 +42,14 @@ std::int64_t count_of(const Value& object, std::string_view name);
 /// The texts of a list; one text counts as a list of one. Other items are left out.
 std::vector<std::string> texts_of(const Value* value);
 std::vector<std::string> texts_of(const Value& object, std::string_view name);
+
+// For prompts: lines of text.
+
+/// The files whose newest version was rejected, with the findings.
+std::string rejected_lines(const View& view);
+/// The value as JSON; empty without one and for null.
+std::string pretty_text(const Value* value);
+/// `- item`, one a line.
+std::string list_lines(const std::vector<std::string>& items);
 
 }  // namespace baton

@@ -10,17 +10,16 @@
 #include "base/text.h"
 #include "config/registry.h"
 #include "engine/perform/start_command.h"
-#include "io/files/disk.h"
 #include "io/files/path_trust.h"
 #include "io/system/command.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
+#include "workspace/prompt_files.h"
 #include "workspace/rule_prompts.h"
 
 namespace baton {
 namespace {
 
-constexpr std::size_t kMaxPromptBytes = 1U << 20U;
 constexpr std::array kPassedOn = {"HOME",  "LANG", "LOGNAME", "PATH",
                                   "SHELL", "TZ",   "USER",    "XDG_RUNTIME_DIR"};
 
@@ -93,8 +92,18 @@ void find_folder(AgentSpec& spec, const Role& role) {
                  printable(spec.cwd, 200) + " is not there";
 }
 
-AgentSpec checked(AgentSpec spec, const Role& role, const Config& config) {
-  if (const std::string fault = unknown_placeholder(spec, config); !fault.empty())
+/// Adds the prompts of the dialects, where it is given them: it has no prompt, or `${brief}` in it.
+AgentSpec checked(AgentSpec spec, const Role& role, const Config& config,
+                  const std::string& folder) {
+  std::string fault = unknown_placeholder(spec, config);
+  const std::string texts = join(spec.argv, " ") + join(spec.before, " ") + spec.prompt;
+  if (fault.empty() && (spec.prompt.empty() || texts.find("${brief}") != std::string::npos)) {
+    if (auto files = prompt_files(config, folder, role))
+      spec.prompts = *std::move(files);
+    else
+      fault = files.error().message;
+  }
+  if (!fault.empty())
     spec.problem = "the agent `" + role + "` cannot be started: " + fault;
   return spec;
 }
@@ -120,29 +129,39 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   find_folder(spec, role);
   if (!spec.problem.empty())
     return spec;
-  if (agent.prompt.empty())
-    return checked(std::move(spec), role, config);
-  auto prompt = read_file(absolute(agent.prompt, folder), kMaxPromptBytes);
-  if (!prompt) {
-    spec.problem =
-        "the prompt of the agent `" + role + "` cannot be read: " + describe(prompt.error());
-    return spec;
+  if (!agent.prompt.empty()) {
+    auto prompt = read_prompt(absolute(agent.prompt, folder));
+    if (!prompt) {
+      spec.problem =
+          "the prompt of the agent `" + role + "` cannot be used: " + describe(prompt.error());
+      return spec;
+    }
+    spec.prompt = *std::move(prompt);
   }
-  if (const std::string fault = prompt_fault(*prompt); !fault.empty())
-    spec.problem = "the prompt of the agent `" + role + "` cannot be used: " + fault + ": " +
-                   printable(agent.prompt, 200);
-  spec.prompt = *std::move(prompt);
-  return spec.problem.empty() ? checked(std::move(spec), role, config) : spec;
+  return checked(std::move(spec), role, config, folder);
+}
+
+void add_default_agents(const Config& config, Setup& setup) {
+  const auto usual = setup.agents.find("default");
+  if (usual == setup.agents.end() || !usual->second.problem.empty())
+    return;
+  for (const auto& [dialect, options] : setup.dialects)
+    for (const std::string_view role : dialect->roles) {
+      AgentSpec own =
+          agent_spec(config, Role(role), config.agents.at("default"), setup.environment);
+      if (own != usual->second)
+        setup.agents.try_emplace(Role(role), std::move(own));
+    }
 }
 
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment) {
-  const auto agent = config.agents.find(role);
-  if (agent == config.agents.end())
+  const AgentConfig* const agent = agent_for(config, role);
+  if (agent == nullptr)
     return known;
   if (!known.problem.empty())
-    return agent_spec(config, role, agent->second, environment);
-  find_programs(known, role, agent->second, environment);
+    return agent_spec(config, role, *agent, environment);
+  find_programs(known, role, *agent, environment);
   find_folder(known, role);
   return known;
 }

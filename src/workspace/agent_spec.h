@@ -16,6 +16,9 @@ namespace baton {
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment);
 
+/// Gives roles that `default` plays an agent of their own, where files override their prompts.
+void add_default_agents(const Config& config, Setup& setup);
+
 /// Looks at it again before a start: its programs where nothing was wrong, else at everything.
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment);

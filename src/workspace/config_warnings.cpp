@@ -11,6 +11,7 @@
 #include "workspace/agent_spec.h"
 #include "workspace/context.h"
 #include "workspace/environment.h"
+#include "workspace/prompt_files.h"
 #include "workspace/rule_prompts.h"
 
 namespace baton {
@@ -31,6 +32,7 @@ std::vector<std::string> config_warnings(const Context& context, const Setup& se
   add(unplayed(context.config(), setup.dialects));
   for (const auto& [place, fault] : prompt_faults(setup.dialects))
     all.push_back(fault);
+  add(unknown_prompt_files(context.config(), context.folder()));
   add(never_seen(Catalog::of(setup.dialects)));
   if (!context.config().notify.empty())
     if (const auto program = notify_program(context); !program)

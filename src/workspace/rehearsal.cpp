@@ -235,6 +235,11 @@ void take_status(const DaemonStatus& status, const std::string& digest, Setup& s
   if (!said.unusable)
     return;
   setup.renew = nullptr;
+  // The daemon may have an agent for a role that `default` plays in this configuration.
+  const auto usual = setup.agents.find("default");
+  if (setup.said.lives && usual != setup.agents.end())
+    for (const auto& [role, problem] : *said.unusable)
+      setup.agents.try_emplace(role, usual->second);
   for (auto& [role, spec] : setup.agents) {
     const auto found = said.unusable->find(role);
     spec.problem = found == said.unusable->end() ? "" : found->second;

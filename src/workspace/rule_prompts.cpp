@@ -6,20 +6,15 @@
 
 #include "base/placeholders.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "dialects/rules/layout.h"
 #include "engine/perform/start_command.h"
-#include "io/files/disk.h"
+#include "workspace/prompt_files.h"
 
 namespace baton {
 namespace {
 
-constexpr std::size_t kMaxTemplateBytes = 1U << 20U;
-
 /// What is wrong with a template; empty when nothing is.
 std::string template_fault(const std::string& text, const Value& rule) {
-  if (std::string fault = prompt_fault(text); !fault.empty())
-    return fault;
   std::vector<std::string> known = placeholder_names();
   known.insert(known.end(), std::begin(rules::kPlaceholders), std::end(rules::kPlaceholders));
   for (const auto& [name, place] : rules::read_rule(rule).values)
@@ -42,8 +37,7 @@ Json complete(const Value& reaction, const Value& rule, std::size_t index,
   if (!named)
     return all;
   const std::string path(*named);
-  const auto text = read_file((std::filesystem::path(folder) / path).lexically_normal().string(),
-                              kMaxTemplateBytes);
+  const auto text = read_prompt((std::filesystem::path(folder) / path).lexically_normal().string());
   const std::string fault = text ? template_fault(*text, rule) : describe(text.error());
   if (fault.empty())
     return all.set("prompt", Json(*text));
@@ -79,20 +73,6 @@ Json changed(const Json& options, const Change& change) {
 }
 
 }  // namespace
-
-std::string prompt_fault(const std::string& text) {
-  if (text.find('\0') != std::string::npos)
-    return "it has a NUL in it";
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-    return "it is empty";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0)
-      return "it is not UTF-8 (at byte " + std::to_string(at + 1) + ")";
-    at += length;
-  }
-  return {};
-}
 
 Json with_prompts(const Json& options, const std::string& folder) {
   return changed(options, [&](const Value& reaction, const Value& rule, std::size_t index) {

@@ -26,9 +26,6 @@ PromptFaults prompt_faults(const std::vector<std::pair<const Dialect*, Json>>& d
 /// The options of `rules` with these faults and no others.
 Json with_prompt_faults(const Json& options, const PromptFaults& faults);
 
-/// Why a text cannot be a prompt, as half a sentence; empty when it can.
-std::string prompt_fault(const std::string& text);
-
 /// The names all `values:` of a configuration add to the placeholders.
 std::vector<std::string> value_names(const Config& config);
 

@@ -347,30 +347,32 @@ TEST_SUITE("ccw_loop") {
     desired.why = "1 task is pending";
     const Brief brief = ccw_loop_dialect().brief(place.view(), desired);
     std::vector<std::string> sections;
-    std::istringstream lines(brief.prompt);
+    const std::string prompt = testing::prompt_of(ccw_loop_dialect(), place.view(), desired);
+    std::istringstream lines(prompt);
     for (std::string line; std::getline(lines, line);)
       if (line.starts_with("## "))
         sections.push_back(line.substr(3));
     CHECK(sections == std::vector<std::string>{"The task", "Your action: develop",
                                                "Why you were started", "Mode", "Files", "Rules",
                                                "Not accepted", "The last executor",
-                                               "Prepared tasks", "The state as it stands"});
+                                               "Prepared tasks", "The state file now"});
     const std::string folder = "/root/.workflow/.loop/loop-v2-a.progress";
     for (const std::string& part :
          {std::string("Add login"), std::string("1 task is pending"), "- state file: /root/" + path,
           "- progress directory: " + folder, std::string("/status: no status; expected: paused"),
-          std::string(":4 : ':' is expected\n"), std::string("ended as exit_7"),
+          std::string("line 4, : ':' is expected [json]\n"), std::string("ended as exit_7"),
           std::string("cannot compile"), std::string("no disk"),
           std::string("\"mode\": \"analysis\""), std::string("\"current_iteration\": 1"),
           std::string("baton counts")}) {
       CAPTURE(part);
-      CHECK(brief.prompt.find(part) != std::string::npos);
+      CHECK(prompt.find(part) != std::string::npos);
     }
     CHECK(brief.state_file == path);
-    CHECK(brief.values == std::map<std::string, std::string>{{"action", "develop"},
-                                                             {"loop_id", "loop-v2-a"},
-                                                             {"mode", "auto"},
-                                                             {"progress_dir", folder}});
+    for (const auto& [name, value] :
+         {std::pair("action", std::string("develop")),
+          std::pair("loop_id", std::string("loop-v2-a")), std::pair("mode", std::string("auto")),
+          std::pair("progress_dir", folder)})
+      CHECK(brief.values.at(name) == value);
     CHECK(brief.env ==
           std::vector<std::pair<std::string, std::string>>{{"CCW_LOOP_ID", "loop-v2-a"},
                                                            {"CCW_LOOP_PROGRESS_DIR", folder},

@@ -519,10 +519,11 @@ TEST_SUITE("coordination") {
       desired.purpose = purpose;
       desired.subject = "A";
       const Brief brief = dialect_under_test().brief(folder.view(), desired);
-      CHECK(brief.prompt.find("## Your job: " + std::string(purpose)) != std::string::npos);
-      CHECK(brief.prompt.find("/root/coordination/group_status.json") != std::string::npos);
-      CHECK(brief.prompt.find("## How to end") != std::string::npos);
-      CHECK(brief.prompt.find("do it") != std::string::npos);
+      const std::string prompt = testing::prompt_of(dialect_under_test(), folder.view(), desired);
+      CHECK(prompt.find("## Your job: " + purpose + "\n\n") != std::string::npos);
+      CHECK(prompt.find("/root/coordination/group_status.json") != std::string::npos);
+      CHECK(prompt.find("## How to end") != std::string::npos);
+      CHECK(prompt.find("do it") != std::string::npos);
       CHECK(brief.values.at("branch") == "b");
       CHECK(brief.values.at("tier") == (std::string(role) == "tech_lead" ? "strong" : "standard"));
     }
@@ -539,9 +540,9 @@ TEST_SUITE("coordination") {
       desired.role = role;
       CAPTURE(desired.role);
       desired.subject = "A";
-      const std::string prompt = dialect_under_test().brief(folder.view(), desired).prompt;
+      const std::string prompt = testing::prompt_of(dialect_under_test(), folder.view(), desired);
       const std::string fence = "```json\n";
-      const auto from = prompt.find(fence, prompt.find("## How it has to look")) + fence.size();
+      const auto from = prompt.find(fence, prompt.find("## File formats")) + fence.size();
       const std::string example = prompt.substr(from, prompt.find("```", from) - from);
       const DocumentCheck verdict =
           std::string(kind) == "pm_state"

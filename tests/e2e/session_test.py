@@ -178,7 +178,7 @@ def change(path, **members):
                    check=True)
 if role == "project_manager":
     if purpose == "stuck":
-        assert "does not get any further" in prompt and f"Group {group}" in prompt, prompt
+        assert "makes no progress" in prompt and f"Group {group}" in prompt, prompt
         plan = json.load(open(file))
         groups = [each for each in plan["task_groups"] if each["id"] != group]
         groups += [{"id": group + "1"}, {"id": group + "2", "depends_on": [group + "1"]}]
@@ -303,7 +303,117 @@ def worktree_per_group(exe):
             check(log[0] == f"work on {group}" and "first" in log, group, log)
 
 
+# --- prompts beside the configuration ---------------------------------------------------------------------
+
+class Prompts(Session):
+    """All roles are played by `default`; `put` makes a file in the place of a prompt."""
+
+    def __init__(self, exe):
+        super().__init__(exe, {})
+        self.settings["agents"] = {"default": self.counting("/bin/sleep", "600")}
+        self.configure()
+        self.folder = self.home + "/prompts/coordination"
+        os.makedirs(self.folder)
+
+    def put(self, name, text):
+        world.write(f"{self.folder}/{name}", text)
+        os.chmod(f"{self.folder}/{name}", 0o600)
+
+    def faults(self):
+        """What doctor says of agents: errors and warnings."""
+        found = json.loads(self.call("doctor", "--json", code=None).stdout)["findings"]
+        return [each["message"] for each in found if each["check"] == "agent" and each["level"] != "fine"
+                and "the user its agents run as" not in each["message"]]
+
+    def prompt_of(self, subject, purpose):
+        run = wait_until(lambda: [each.run for each in self.starts() if (each.subject, each.purpose) == (subject, purpose)],
+                         subject, purpose, "is started", self.said)[-1]
+        return self.call("prompt", run).stdout
+
+
+def unusable_prompt_files(exe):
+    """Each kind of file that cannot be a prompt is named, with its line where it has one, and what to do."""
+    with Prompts(exe) as box:
+        path = box.folder + "/developer.md"
+
+        def link(target, mode=None):
+            world.write(box.home + "/elsewhere.md", b"Do ${job}\n")
+            if mode:
+                os.chmod(box.home + "/elsewhere.md", mode)
+            os.symlink(target, path)
+
+        def of_another(_):
+            box.put("developer.md", b"Do ${job}\n")
+            os.chown(path, 12345, -1)
+
+        def open_to_all(_):
+            box.put("developer.md", b"Do ${job}\n")
+            os.chmod(path, 0o666)
+
+        rows = [(lambda _: box.put("developer.md", b" \n"), "developer.md: it is empty"),
+                (lambda _: box.put("developer.md", b"a\0b"), "developer.md: it has a NUL in it"),
+                (lambda _: box.put("developer.md", b"caf\xe9"), "developer.md: it is not UTF-8 (at byte 4)"),
+                (lambda _: box.put("developer.md", b"x" * (1 << 20) + b"x"), "has more than 1048576 bytes"),
+                (lambda _: box.put("developer.md", b"a\n\nDo ${jop}\n"),
+                 "developer.md:3: unknown placeholder `${jop}`; did you mean `${job}`?"),
+                (lambda _: box.put("developer.md", b"a ${job\n"), "developer.md:1: `${job` has no `}`"),
+                (lambda _: box.put("developer.md", b"a ${run_id}\n"), "developer.md:1: unknown placeholder"),
+                (os.mkdir, "is not a regular file"), (os.mkfifo, "is not a regular file"),
+                (lambda _: link(box.home + "/nowhere.md"), "No such file"),
+                (lambda _: link(box.home + "/elsewhere.md", 0o666), "can be written by"), (open_to_all, "can be written by")]
+        if os.geteuid() == 0:
+            rows.append((of_another, "belongs to user 12345"))
+        for make, fault in rows:
+            make(path)
+            told = box.faults()
+            check(len(told) == 1 and "the agent `developer` cannot be started: " in told[0] and fault in told[0]
+                  and path in told[0] and "remove it to use the built-in prompt" in told[0], fault, "is not told:", told)
+            os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+        link(box.home + "/elsewhere.md", 0o600)
+        check(not box.faults(), "a link to a good file cannot be used", box.faults())
+        os.unlink(path)
+        # A name that is no prompt's; an agent's own prompt may lie there.
+        box.settings["agents"]["default"]["prompt"] = "prompts/coordination/own.md"
+        box.configure()
+        box.put("own.md", b"Do your job\n")
+        box.put("develper.md", b"Do your job\n")
+        told = box.faults()
+        check(len(told) == 1 and "develper.md is not used" in told[0] and "did you mean developer.md?" in told[0], told)
+        check(told[0] in box.call("reload").stderr, "reload does not tell")
+        # Without `${brief}` an agent with a prompt of its own is not given the other.
+        box.put("developer.md", b"${jop}\n")
+        check(len(box.faults()) == 1, box.faults())
+        box.put("own.md", b"${brief}\n")
+        check(len(box.faults()) == 2, box.faults())
+
+
+def prompts_beside_the_configuration(exe):
+    """A file takes the place of a prompt; one that cannot be used holds the agents of its role alone. A reload
+    brings another one."""
+    with Prompts(exe) as box:
+        world.write(box.path("group_status"), {"B": {"status": "waiting_review"}})
+        box.plan([{"id": "A"}, {"id": "B"}])
+        box.put("developer.implement.md", b"Make ${gruop} work.\n")
+        box.put("tech_lead.review.md", b"Look at ${group} as ${role}.\n")
+        box.start()
+        prompt = box.prompt_of("B", "review")
+        check("## Your job: review\n\nLook at B as tech_lead.\n\n## Why" in prompt, prompt)
+        hold = wait_until(lambda: [each for each in box.explain("coordination/coordination")["holds"]
+                                   if each["reason"] == "agent_unusable"], "the developer is held", box.said)[0]
+        check(hold["role"] == "developer" and "developer.implement.md:1: unknown placeholder `${gruop}`" in hold["why"], hold)
+        box.put("developer.implement.md", b"Make ${group} work.\n")
+        box.call("reload")
+        prompt = box.prompt_of("A", "implement")
+        check("## Your job: implement\n\nMake A work.\n\n## Why" in prompt and "## How to end\n" in prompt, prompt)
+        box.put("developer.md", b"## Only\n\n${job}\n\n## Never\n\n${answer}\n")
+        box.call("reload")
+        box.plan([{"id": "A"}, {"id": "B"}, {"id": "C"}], iteration=2)
+        check(box.prompt_of("C", "implement") == "## Only\n\nMake C work.\n", box.prompt_of("C", "implement"))
+
+
 def test(exe):
+    unusable_prompt_files(exe)
+    prompts_beside_the_configuration(exe)
     for order in sorted(set(itertools.permutations("AABB"))):
         overwrite_from_stale_copies(exe, "".join(order))
     killed(exe, range(1, 17, 2), 1)

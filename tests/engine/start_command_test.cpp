@@ -123,4 +123,41 @@ TEST_CASE("a dialect's own folder serves where the role has none, and later vari
   CHECK(values("BATON_FLOW") == std::vector<std::string>{"d/f"});
 }
 
+TEST_CASE(
+    "a dialect's template is filled in; a file in its place and the agent's own prompt go first") {
+  Start start;
+  start.key.flow = {"ccw_loop", "l1"};
+  start.key.role = "executor";
+  start.desired.purpose = "develop";
+  start.desired.why = "a task is pending";
+  Brief brief;
+  brief.prompt = "what the dialect wrote";
+  Environment environment;
+  environment.root = "/root";
+  AgentSpec agent;
+  const auto prompt = [&] {
+    const auto launch = make_launch(start, agent, brief, environment);
+    return launch ? launch->prompt : launch.error().message;
+  };
+  start.key.role = "of_no_template";
+  CHECK(prompt() == "what the dialect wrote");
+  start.key.role = "executor";
+  brief.values = {{"task", "Add ${root}"}, {"progress_dir", "/p"}, {"mode", "auto"}};
+  const std::string built_in = prompt();
+  CHECK(built_in.starts_with("You are the executor of the loop l1 in the project /root."));
+  CHECK(built_in.find("## The task\n\nAdd ${root}\n\n## Your action: develop\n\nDEVELOP: ") !=
+        std::string::npos);
+  CHECK(built_in.find("## Why you were started\n\na task is pending\n") != std::string::npos);
+  CHECK(built_in.find("## A person says") == std::string::npos);
+  agent.prompts["ccw_loop/executor.develop"] = "Develop for ${flow_name}.";
+  CHECK(prompt().find("## Your action: develop\n\nDevelop for l1.\n") != std::string::npos);
+  agent.prompts["ccw_loop/executor"] = "${answer}\n\nDo this: ${job}";
+  CHECK(prompt() == "Do this: Develop for l1.\n");
+  agent.prompt = "In short: ${brief}";
+  CHECK(prompt() == "In short: Do this: Develop for l1.\n");
+  start.desired.purpose = "unheard_of";
+  agent.prompts["ccw_loop/executor"] = "a\n\n${job}";
+  CHECK(prompt() == "In short: a\n");
+}
+
 }  // namespace baton

@@ -28,6 +28,7 @@
 #include "workspace/config_warnings.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
+#include "workspace/prompt_files.h"
 #include "workspace/rehearsal.h"
 #include "workspace/rule_prompts.h"
 
@@ -441,6 +442,8 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);
+  for (std::string& each : unknown_prompt_files(context.config(), context.folder()))
+    add(all, Level::warning, "agent", std::move(each), "rename or remove the file");
   for (std::string& each : unplayed(context.config(), setup->dialects))
     add(all, Level::warning, "agent", std::move(each),
         "add it below `agents:`; until then, flows that need it wait");

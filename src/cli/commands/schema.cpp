@@ -12,8 +12,8 @@
 namespace baton {
 namespace {
 
-constexpr std::string_view kFolder = "schemas/";
-constexpr std::string_view kSuffix = ".schema.json";
+constexpr const char* kFolder = "schemas/";
+constexpr const char* kSuffix = ".schema.json";
 
 }  // namespace
 
@@ -53,9 +53,11 @@ ExitCode schema_command(Words words) {
     complain("name a schema; `baton schema --list` lists them");
     return ExitCode::usage;
   }
-  const auto* bytes = embedded_file(std::string(kFolder) + name + std::string(kSuffix));
-  if (bytes == nullptr)
-    bytes = embedded_file(name);
+  // Also other files below schemas/: `coordination/prompts/developer.md`.
+  const std::string_view* bytes = nullptr;
+  for (const std::string& path : {kFolder + name + kSuffix, kFolder + name, name})
+    if (bytes == nullptr)
+      bytes = embedded_file(path);
   if (bytes == nullptr) {
     const auto near = nearest(name, names);
     complain("there is no schema " + printable(name, 80) +

@@ -4,7 +4,6 @@
 #include <array>
 #include <vector>
 
-#include "dialects/agent_run/brief.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/memo.h"
 #include "dialects/agent_run/record.h"
@@ -54,6 +53,9 @@ std::vector<Create> rebuild(const View& view) {
 namespace baton {
 namespace {
 
+/// What brief.cpp puts into Brief::values.
+constexpr std::string_view kPlaceholders[] = {"agent", "manual_input", "model",        "prompt",
+                                              "repo",  "report",       "step_attempt", "step_id"};
 constexpr std::array<std::string_view, 5> kVerbs = {"approve", "reject", "answer", "skip", "retry"};
 
 Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
@@ -200,7 +202,7 @@ const Dialect& agent_run_dialect() {
       .admit = agent_run::admit,
       .create = agent_run::create,
       .brief = agent_run::brief,
-      .placeholders = agent_run::kPlaceholders,
+      .placeholders = kPlaceholders,
       .rebuild = agent_run::rebuild,
   };
   return dialect;

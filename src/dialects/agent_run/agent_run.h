@@ -1,8 +1,7 @@
 #pragma once
 
 // The functions that make the dialect `agent_run`: workflow runs below `.agents/runs`.
-// `core/dialect.h` says when each is called. Deciding is in decide.h, what an agent is told in
-// brief.h.
+// `core/dialect.h` says when each is called. Deciding is in decide.h.
 
 #include <string>
 #include <string_view>

@@ -1,11 +1,9 @@
-#include "dialects/agent_run/brief.h"
-
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
-#include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {
 namespace {

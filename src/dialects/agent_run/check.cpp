@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/files.h"

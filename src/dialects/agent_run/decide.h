@@ -72,4 +72,7 @@ std::string over_budget(const Snapshot& snapshot);
 /// Applies the cost limit. True: nothing may start.
 bool apply_cost_limit(Snapshot& snapshot, Decision& decision);
 
+/// The prompt file's text, and the environment of the original (format page).
+Brief brief(const View& view, const Desired& desired);
+
 }  // namespace baton::agent_run

@@ -133,14 +133,6 @@ std::string stamp(Time time) {
   return text.insert(text.size() - 1, "000");
 }
 
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'a' && c <= 'z')
-      c = static_cast<char>(c - 'a' + 'A');
-  return result;
-}
-
 std::string id_fault(std::string_view id) {
   constexpr std::size_t kMaxBytes = 100;
   if (id.empty() || id == "." || id == "..")

@@ -53,9 +53,6 @@ class RunPaths {
 /// A time as run_state.json spells it: `2026-01-15T14:30:00.123000Z`.
 std::string stamp(Time time);
 
-/// In upper case; the words of the formats are ASCII.
-std::string upper(std::string_view text);
-
 /// Why an id cannot be part of a file name; empty when it can. Allowed are letters, digits, `_ . -`
 /// and blanks, at most 100 bytes, not `.` or `..`.
 std::string id_fault(std::string_view id);

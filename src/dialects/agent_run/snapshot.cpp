@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/files.h"
 #include "dialects/tables.h"

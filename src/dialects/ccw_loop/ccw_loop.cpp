@@ -1,12 +1,13 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 
-#include "dialects/ccw_loop/prompts.h"
 #include "dialects/dialects.h"
 
 namespace baton {
 
 namespace {
 
+/// What brief.cpp puts into Brief::values.
+constexpr std::string_view kPlaceholders[] = {"loop_id", "progress_dir", "action", "mode"};
 constexpr std::string_view kRoles[] = {"executor"};
 
 }  // namespace
@@ -24,7 +25,7 @@ const Dialect& ccw_loop_dialect() {
       .check_request = ccw_loop::check_request,
       .create = ccw_loop::create,
       .brief = ccw_loop::brief,
-      .placeholders = ccw_loop::kPlaceholders,
+      .placeholders = kPlaceholders,
       .roles = kRoles,
       .fresh_name = ccw_loop::fresh_id,
       .rebuild = ccw_loop::rebuild,

@@ -14,7 +14,7 @@ namespace baton::ccw_loop {
 
 // The functions that make the dialect. Each is pure: it reads the documents of one loop and returns
 // what to do. One file per job: files, snapshot, memo, check, admit, next_action, decide, control,
-// create, rebuild, prompts. loop.h reads the master state.
+// create, rebuild, brief. loop.h reads the master state.
 
 std::vector<FileKind> files(const Json& options);
 
@@ -33,6 +33,9 @@ std::map<std::string, Findings> check_clock(const FlowState& docs, Time wall);
 /// One subject, `main`. Its stage is the status.
 Stages stages(const View& view);
 Decision decide(const View& view);
+
+/// The values for the prompt of a start (schemas/ccw_loop/prompts), and for commands.
+Brief brief(const View& view, const Desired& desired);
 
 /// The rules between two versions of a master state (T rules of the format page). baton and the
 /// executor both write the whole file from their own copies. What is outdated in a version is

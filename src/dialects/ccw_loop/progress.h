@@ -10,7 +10,7 @@
 namespace baton::ccw_loop {
 
 // Reads what executors leave beside the master state: progress notes in Markdown and task lists.
-// rebuild.cpp makes a lost master state from them, prompts.cpp shows the tasks.
+// rebuild.cpp makes a lost master state from them, brief.cpp shows the tasks.
 
 /// Progress notes are written for people. Only their headings and labels are read, and all of them
 /// may be missing.

@@ -5,7 +5,6 @@
 
 #include "dialects/coordination/admit.h"
 #include "dialects/coordination/decide.h"
-#include "dialects/coordination/prompts.h"
 #include "dialects/dialects.h"
 
 namespace baton {
@@ -176,7 +175,7 @@ constexpr std::array<std::string_view, 1> kTolerated = {"coordination/S17"};
 }  // namespace coordination
 
 namespace {
-/// What `prompts.cpp` puts into Brief::values.
+/// What `brief.cpp` puts into Brief::values.
 constexpr std::array<std::string_view, 3> kPlaceholders = {"group", "branch", "tier"};
 constexpr std::string_view kRoles[] = {"project_manager", "developer", "qa_expert", "tech_lead"};
 

@@ -86,9 +86,6 @@ std::vector<std::string> completion_faults(const Snapshot& snapshot);
 /// Starts the project manager for the session, or says what it waits for.
 void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision);
 
-/// The findings if the newest plan was rejected for its groups (S1, S2, S24); else empty.
-std::string bad_plan(const Snapshot& snapshot);
-
 /// Records started runs: counters, and the group's status, agent and times. Undoes starts that
 /// never ran.
 void note_starts(Snapshot& snapshot, Writes& writes);
@@ -143,6 +140,10 @@ void refuse_answers(const Snapshot& snapshot, Decision& decision);
 /// Updates orchestrator_state.json: phase, running agents, counters, log, status. Writes only
 /// differences; creates the file if it is missing.
 void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes, Decision& decision);
+
+/// The values for the prompt of a start (schemas/coordination/prompts). For commands: group,
+/// branch, tier (`strong` for a review after three revisions, else `standard`).
+Brief brief(const View& view, const Desired& desired);
 
 /// The text of a fresh orchestrator_state.json.
 std::string fresh_orchestrator(const std::string& session_id, Time wall);

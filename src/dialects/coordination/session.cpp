@@ -117,6 +117,16 @@ void ask(const Snapshot& snapshot, const Question& question, Decision& decision)
   decision.failed = true;
 }
 
+/// Whether the newest plan was rejected for its groups.
+bool is_bad_plan(const Snapshot& snapshot) {
+  const Accepted* const pm = find(snapshot.view.docs, "pm_state");
+  constexpr std::array<std::string_view, 3> kRules = {"\"coordination/S1\"", "\"coordination/S2\"",
+                                                      "\"coordination/S24\""};
+  return pm != nullptr && std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
+           return pm->rejected.find(rule) != std::string::npos;
+         });
+}
+
 }  // namespace
 
 std::string_view word(SessionStage stage) {
@@ -235,18 +245,6 @@ SessionStage session_stage(const Snapshot& snapshot) {
   return phase_to_check(snapshot) ? SessionStage::phase_check : SessionStage::working;
 }
 
-std::string bad_plan(const Snapshot& snapshot) {
-  const Accepted* const pm = find(snapshot.view.docs, "pm_state");
-  if (pm == nullptr)
-    return {};
-  static constexpr std::array<std::string_view, 3> kRules = {
-      "\"coordination/S1\"", "\"coordination/S2\"", "\"coordination/S24\""};
-  const bool bad = std::any_of(kRules.begin(), kRules.end(), [&](std::string_view rule) {
-    return pm->rejected.find(rule) != std::string::npos;
-  });
-  return bad ? pm->rejected : std::string();
-}
-
 /// A complete group without approval gets no agent by itself.
 std::string approval_hint(const Snapshot& snapshot) {
   for (const Group& group : snapshot.plan.groups)
@@ -275,13 +273,13 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
       break;
     case SessionStage::planning:
       ask(snapshot,
-          {bad_plan(snapshot).empty() ? "planning" : "repair_plan",
-           bad_plan(snapshot).empty() ? "plan the requirements" : kRejectedPlan, "planning_failed",
+          {is_bad_plan(snapshot) ? "repair_plan" : "planning",
+           is_bad_plan(snapshot) ? kRejectedPlan : "plan the requirements", "planning_failed",
            "the project manager has ended twice without a plan"},
           decision);
       break;
     case SessionStage::working:
-      if (!bad_plan(snapshot).empty() && snapshot.live_manager() == nullptr)
+      if (is_bad_plan(snapshot) && snapshot.live_manager() == nullptr)
         ask(snapshot,
             {"repair_plan", kRejectedPlan, "bad_plan",
              "the plan is still rejected because of its groups or dependencies", 1},

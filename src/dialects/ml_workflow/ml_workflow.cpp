@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "dialects/dialects.h"
 #include "dialects/kinds.h"
-#include "dialects/ml_workflow/brief.h"
 #include "dialects/ml_workflow/next_step.h"
 #include "dialects/ml_workflow/record.h"
 

@@ -43,6 +43,10 @@ std::string pointer_of(const Entry& entry, std::string_view member);
 /// Decides by the table of the format page. First it records what runs and people did.
 Decision decide(const View& view);
 
+/// The values for the prompt of a start (schemas/ml_workflow/prompts). For commands: step,
+/// template, artifacts, instance (1, and one more for each time the step was tried again).
+Brief brief(const View& view, const Desired& desired);
+
 /// Rules about changes of the file: T1 to T6 of the format page. Agents and people overwrite the
 /// whole file from their own copies. What each may change is taken, the rest is put back.
 Admission admit(const View& view, const Change& change);

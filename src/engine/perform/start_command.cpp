@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "base/embedded.h"
 #include "base/placeholders.h"
 #include "base/text.h"
 
@@ -12,6 +14,30 @@ namespace {
 /// Filled in by Agents::prepare, which makes the run id.
 constexpr std::array kLate = {std::string_view("run_id"), std::string_view("run_dir"),
                               std::string_view("prompt_file")};
+
+std::string template_folder(std::string_view dialect) {
+  return "schemas/" + std::string(dialect) + "/prompts/";
+}
+
+/// The template for the role, filled in; without one what the dialect wrote.
+Result<std::string> brief_text(const Start& start, const AgentSpec& spec, const Brief& brief,
+                               std::map<std::string, std::string> values) {
+  const std::string& dialect = start.key.flow.dialect;
+  const auto text_of = [&](const std::string& name) {
+    const auto own = spec.prompts.find(dialect + "/" + name);
+    return own == spec.prompts.end() ? prompt_template(dialect, name) : own->second;
+  };
+  const std::string_view prompt = text_of(start.key.role);
+  if (prompt.empty())
+    return brief.prompt;
+  values["why"] = start.desired.why;
+  values.merge(prompt_placeholders(dialect));  // nothing to say of those
+  auto job = fill_blocks(text_of(start.key.role + "." + start.desired.purpose), values);
+  if (!job)
+    return job;
+  values["job"] = *std::move(job);
+  return fill_blocks(prompt, std::move(values));
+}
 
 std::map<std::string, std::string> values_of(const Start& start, const Brief& brief,
                                              const Environment& environment) {
@@ -24,7 +50,6 @@ std::map<std::string, std::string> values_of(const Start& start, const Brief& br
   values["purpose"] = start.desired.purpose;
   values["attempt"] = std::to_string(start.attempt);
   values["state_file"] = brief.state_file.empty() ? "" : environment.root + "/" + brief.state_file;
-  values["brief"] = brief.prompt;
   for (const std::string_view name : kLate)
     values[std::string(name)] = "${" + std::string(name) + "}";
   return values;
@@ -88,7 +113,7 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
     return pass_on(argv);
   launch.argv = std::move(*argv);
   const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
-  auto prompt = form.empty() ? Result<std::string>(brief.prompt) : fill(form, values);
+  auto prompt = fill(form.empty() ? "${brief}" : form, values);
   if (!prompt)
     return pass_on(prompt);
   launch.prompt = std::move(*prompt);
@@ -133,9 +158,38 @@ const std::vector<std::string>& placeholder_names() {
   return names;
 }
 
+std::string_view prompt_template(std::string_view dialect, std::string_view name) {
+  const auto* const text = embedded_file(template_folder(dialect) + std::string(name) + ".md");
+  return text == nullptr ? std::string_view() : *text;
+}
+
+std::vector<std::string> prompt_template_names(std::string_view dialect) {
+  const std::string folder = template_folder(dialect);
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.starts_with(folder))
+      names.emplace_back(file.path.substr(folder.size(), file.path.rfind('.') - folder.size()));
+  return names;
+}
+
+std::map<std::string, std::string> prompt_placeholders(std::string_view dialect) {
+  std::map<std::string, std::string> all;
+  for (const char* const name : {"attempt", "flow", "flow_name", "job", "purpose", "role", "root",
+                                 "state_file", "subject", "why"})
+    all[name];
+  for (const std::string& name : prompt_template_names(dialect))
+    for (const std::string& used : placeholders_in(prompt_template(dialect, name)))
+      all[used];
+  return all;
+}
+
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment) {
-  const auto values = values_of(start, brief, environment);
+  auto values = values_of(start, brief, environment);
+  if (auto text = brief_text(start, spec, brief, values))
+    values["brief"] = *std::move(text);
+  else
+    return pass_on(text);
   Launch launch;
   launch.key = start.key;
   launch.attempt = start.attempt;

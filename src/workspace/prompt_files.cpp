@@ -1,0 +1,100 @@
+#include "workspace/prompt_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/placeholders.h"
+#include "base/text.h"
+#include "engine/perform/start_command.h"
+#include "io/files/disk.h"
+#include "io/files/path_trust.h"
+#include "workspace/configuration_file.h"
+
+namespace baton {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> read_override(const std::string& path, std::string_view dialect) {
+  if (auto trusted = trusted_file(path); !trusted)
+    return pass_on(trusted);
+  auto text = read_prompt(path);
+  if (!text)
+    return text;
+  const auto known = prompt_placeholders(dialect);
+  const auto lines = split(*text, '\n');
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (auto filled = fill(lines[i], known); !filled)
+      return fail(Errc::config, filled.error().message, path + ":" + std::to_string(i + 1));
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> read_prompt(const std::string& path) {
+  constexpr std::size_t kMaxBytes = 1U << 20U;
+  auto text = read_file(path, kMaxBytes);
+  if (!text)
+    return text;
+  if (text->find('\0') != std::string::npos)
+    return fail(Errc::config, "it has a NUL in it", path);
+  if (trimmed(*text).empty())
+    return fail(Errc::config, "it is empty", path);
+  if (const auto at = bad_utf8(*text))
+    return fail(Errc::config, "it is not UTF-8 (at byte " + std::to_string(*at + 1) + ")", path);
+  return text;
+}
+
+Result<std::map<std::string, std::string>> prompt_files(const Config& config,
+                                                        const std::string& folder,
+                                                        std::string_view role) {
+  std::map<std::string, std::string> texts;
+  std::error_code error;
+  for (const auto& [dialect, options] : config.dialects)
+    for (const std::string& name : prompt_template_names(dialect)) {
+      const std::string key = dialect + "/" + name;
+      const std::string path = folder + "/prompts/" + key + ".md";
+      if (name.substr(0, name.find('.')) != role ||
+          fs::symlink_status(path, error).type() == fs::file_type::not_found)
+        continue;
+      auto text = read_override(path, dialect);
+      if (!text)  // what a link leads to may be at fault
+        return fail(Errc::config,
+                    printable((text.error().where.starts_with(path) ? "" : path + ": ") +
+                              describe(text.error())) +
+                        "; correct the file, or remove it to use the built-in prompt");
+      texts.emplace(key, *std::move(text));
+    }
+  return texts;
+}
+
+std::vector<std::string> unknown_prompt_files(const Config& config, const std::string& folder) {
+  std::set<std::string> known;
+  for (const auto& [role, agent] : config.agents)
+    known.insert(absolute(agent.prompt, folder));
+  std::vector<std::string> all;
+  for (const auto& [dialect, options] : config.dialects) {
+    std::vector<std::string> names = prompt_template_names(dialect);
+    if (names.empty())
+      continue;
+    for (std::string& name : names)
+      name += ".md";
+    std::error_code error;
+    const fs::path own = fs::path(folder) / "prompts" / dialect;
+    for (fs::directory_iterator at(own, error), end; !error && at != end; at.increment(error)) {
+      const std::string name = at->path().filename().string();
+      if (name.starts_with('.') || known.contains(at->path().string()) ||
+          std::find(names.begin(), names.end(), name) != names.end())
+        continue;
+      const auto near = nearest(name, names);
+      all.push_back(printable(at->path().string(), 200) +
+                    " is not used: the dialect has no prompt of this name" +
+                    (near ? "; did you mean " + *near + "?" : ""));
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace baton
