@@ -10,21 +10,11 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-bool is_name(std::string_view text) {
-  const auto fits = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (const char c : text)
-    if (!fits(c))
-      return false;
-  return !text.empty();
-}
-
 /// A part of a variable's name: capitals, and `_` for whatever no name may hold.
 std::string name_part(std::string_view id) {
   std::string name;
   for (const char c : upper(id))
-    if (is_name(std::string_view(&c, 1)))
+    if (is_digit(c) || is_letter(c))
       name += c;
     else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U)  // the first byte of a character
       name += '_';
@@ -112,13 +102,6 @@ std::string log_of(const Snapshot& snapshot, const Step& step) {
   return (folder.empty() ? snapshot.paths.absolute(snapshot.paths.logs()) : folder) + "/" + name;
 }
 
-std::string replaced(std::string text, std::string_view what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-  return text;
-}
-
 }  // namespace
 
 Brief brief(const View& view, const Desired& desired) {
@@ -130,27 +113,37 @@ Brief brief(const View& view, const Desired& desired) {
   const StepRecord& record = snapshot.record(step->id);
   const std::string prompt_path = snapshot.paths.prompt(step->id);
   if (const Accepted* const prompt = snapshot.document(prompt_path))
-    brief.prompt = replaced(prompt->document->text(), "{run_id}", view.flow.name);
+    brief.prompt = prompt->document->text();
+  replace_all(brief.prompt, "{run_id}", view.flow.name);
   brief.state_file = snapshot.paths.state();
   brief.cwd = snapshot.paths.repository();
   brief.log = log_of(snapshot, *step);
   const bool asks = snapshot.settings.pause_for_human_input && needs_person(*step);
   const std::string manual =
       asks ? snapshot.paths.absolute(snapshot.paths.manual_input(step->id)) : std::string();
-  const std::string attempt = std::to_string(record.attempts + 1);
   const std::string model(json::text(*step->body, "model").value_or(""));
+  brief.values = {{"agent", desired.role},
+                  {"manual_input", manual},
+                  {"model", model},
+                  {"prompt", snapshot.paths.absolute(prompt_path)},
+                  {"repo", snapshot.paths.repository()},
+                  {"report", snapshot.paths.absolute(snapshot.paths.report(step->id))},
+                  {"step_attempt", std::to_string(record.attempts + 1)},
+                  {"step_id", step->id}};
   Variables& env = brief.env;
-  for (const auto& [name, value] : snapshot.settings.set)
-    env.emplace_back(name, value);
+  env.assign(snapshot.settings.set.begin(), snapshot.settings.set.end());
   env.emplace_back("RUN_ID", view.flow.name);
-  env.emplace_back("STEP_ID", step->id);
-  env.emplace_back("AGENT_ID", desired.role);
-  env.emplace_back("REPO_DIR", snapshot.paths.repository());
-  env.emplace_back("PROMPT_PATH", snapshot.paths.absolute(prompt_path));
-  env.emplace_back("REPORT_PATH", snapshot.paths.absolute(snapshot.paths.report(step->id)));
-  env.emplace_back("MANUAL_RESULT_PATH", manual);
-  env.emplace_back("STEP_ATTEMPT", attempt);
   env.emplace_back("ARTIFACTS_DIR", snapshot.paths.absolute(snapshot.paths.artifacts()));
+  constexpr std::pair<const char*, const char*> kVariables[] = {
+      {"STEP_ID", "step_id"},
+      {"AGENT_ID", "agent"},
+      {"REPO_DIR", "repo"},
+      {"PROMPT_PATH", "prompt"},
+      {"REPORT_PATH", "report"},
+      {"MANUAL_RESULT_PATH", "manual_input"},
+      {"STEP_ATTEMPT", "step_attempt"}};
+  for (const auto& [variable, name] : kVariables)
+    env.emplace_back(variable, brief.values[name]);
   if (!model.empty())
     env.emplace_back("STEP_MODEL", model);
   if (const auto memo = snapshot.memo.steps.find(step->id);
@@ -159,14 +152,6 @@ Brief brief(const View& view, const Desired& desired) {
   add_dependencies(snapshot, *step, env);
   if (const Value* const loop = loop_of(*step))
     add_item(record, *loop, env);
-  brief.values = {{"agent", desired.role},
-                  {"manual_input", manual},
-                  {"model", model},
-                  {"prompt", snapshot.paths.absolute(prompt_path)},
-                  {"repo", snapshot.paths.repository()},
-                  {"report", snapshot.paths.absolute(snapshot.paths.report(step->id))},
-                  {"step_attempt", attempt},
-                  {"step_id", step->id}};
   return brief;
 }
 
