@@ -10,18 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.h"
 #include "base/time.h"
 
 namespace baton {
 
-class NotifyCommand {
+class NotifyCommand : private Pinned {
  public:
   virtual ~NotifyCommand() = default;
-  NotifyCommand() = default;
-  NotifyCommand(const NotifyCommand&) = delete;
-  NotifyCommand& operator=(const NotifyCommand&) = delete;
-  NotifyCommand(NotifyCommand&&) = delete;
-  NotifyCommand& operator=(NotifyCommand&&) = delete;
 
   virtual void send(const std::string& json) = 0;
   /// Collects a program that has ended and starts the next one. Call it about every second while
