@@ -28,8 +28,9 @@ ExitCode submit(const Context& context, const Request& request, bool wait);
 /// others otherwise, until they hear of it too.
 ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait);
 
-/// Adds `--max-steps N` of a loop to the request; does nothing when it was not given. Errc::usage.
-Result<void> add_max_steps(const std::string& given, Request& request);
+/// Adds a count such as `--max-steps N` to the request; does nothing when it was not given. The
+/// member of the arguments is called like the option. Errc::usage.
+Result<void> add_count(const std::string& option, const std::string& given, Request& request);
 
 /// Reads `--set` options, `NAME=JSON` or `/POINTER=JSON` as the dialect has it, into one object.
 /// With `texts`, a value that is not JSON becomes a string. Errc::usage.
