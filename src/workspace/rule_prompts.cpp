@@ -6,7 +6,6 @@
 
 #include "base/placeholders.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "dialects/rules/layout.h"
 #include "engine/perform/start_command.h"
 #include "io/files/disk.h"
@@ -85,13 +84,8 @@ std::string prompt_fault(const std::string& text) {
     return "it has a NUL in it";
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return "it is empty";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0)
-      return "it is not UTF-8 (at byte " + std::to_string(at + 1) + ")";
-    at += length;
-  }
-  return {};
+  const auto bad = bad_utf8(text);
+  return bad ? "it is not UTF-8 (at byte " + std::to_string(*bad + 1) + ")" : "";
 }
 
 Json with_prompts(const Json& options, const std::string& folder) {

@@ -45,19 +45,7 @@ bool has_status(const FlowStatus& status, const FlowRecord& record, const std::s
 }
 
 bool has_ended(Process process) {
-  switch (process) {
-    case Process::failed:
-    case Process::stopped:
-    case Process::gone:
-      return true;
-    case Process::running:
-    case Process::waiting:
-    case Process::held:
-    case Process::paused:
-    case Process::idle:
-      return false;
-  }
-  return false;
+  return process == Process::failed || process == Process::stopped || process == Process::gone;
 }
 
 /// Tells the user that the flow waits for a person.
