@@ -23,6 +23,17 @@ std::string sentence_at_pointer(const Finding& finding) {
                                  : printable(finding.pointer, 200) + ": " + sentence(finding);
 }
 
+std::string_view severity_word(const Finding& finding) {
+  return finding.severity == Severity::error ? "error" : "warning";
+}
+
+std::string finding_line(const std::string& path, const Finding& finding,
+                         std::string_view severity) {
+  return printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
+         std::to_string(finding.span.begin.column) + ": " + std::string(severity) + ": " +
+         sentence_at_pointer(finding) + " [" + finding.rule + "]";
+}
+
 std::string path_text(const std::string& path) {
   return bad_utf8(path) ? printable(path, 4 * path.size()) : path;
 }
@@ -35,7 +46,7 @@ Json finding_json(const std::string& path, const Finding& finding) {
                        {"end_column", finding.span.end.column},
                        {"pointer", finding.pointer},
                        {"schema_pointer", finding.schema_pointer},
-                       {"severity", finding.severity == Severity::error ? "error" : "warning"},
+                       {"severity", severity_word(finding)},
                        {"rule", finding.rule},
                        {"message", finding.message},
                        {"found", finding.found},
