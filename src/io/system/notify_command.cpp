@@ -4,37 +4,22 @@
 #include <csignal>
 #include <deque>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <spawn.h>
 
 #include "io/files/fd.h"
 #include "io/system/command.h"
 #include "io/system/process.h"
+#include "io/system/spawn.h"
 #include "shim/protocol.h"
 
 namespace baton {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 1000;
-
-/// A descriptor to read `text` from; -1 when none is left.
-int readable(std::string_view text) {
-  const int fd = memfd_create("baton-notify", MFD_CLOEXEC);
-  if (fd < 0)
-    return -1;
-  if (write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      lseek(fd, 0, SEEK_SET) == 0)
-    return fd;
-  close(fd);
-  return -1;
-}
 
 /// Translates the exit status of the shim.
 std::string fault_in(int status) {
@@ -68,10 +53,6 @@ class CommandHook : public NotifyCommand {
     ours_.reset();
     while (pid_ > 0 && waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
   }
-  CommandHook(const CommandHook&) = delete;
-  CommandHook& operator=(const CommandHook&) = delete;
-  CommandHook(CommandHook&&) = delete;
-  CommandHook& operator=(CommandHook&&) = delete;
 
   void send(const std::string& json) override {
     if (argv_.empty())
@@ -107,37 +88,23 @@ class CommandHook : public NotifyCommand {
 
  private:
   bool start(const std::string& json) {
-    const Fd input(life_ ? readable(json + "\n") : -1);
-    if (!input) {
+    const auto input = file_in_memory(json + "\n", argv_[0]);
+    if (!life_ || !input) {
       fault_ = "could not be started: no descriptor or memory is left";
       return false;
     }
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_adddup2(&actions, input.get(), 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    // Must be the last one: its target number may be the number of another descriptor.
-    posix_spawn_file_actions_adddup2(&actions, life_.get(), shim::kLifeFd);
-    sigset_t all;
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &all);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    const std::vector<char*> argv = pointers_to(argv_);
-    const std::vector<char*> env = pointers_to(env_);
-    if (const int fault =
-            posix_spawn(&pid_, argv_[0].c_str(), &actions, &attributes, argv.data(), env.data());
-        fault != 0) {
-      pid_ = 0;
-      fault_ = "could not be started: " + std::generic_category().message(fault);
-    } else {
-      awaited_ = AwaitedChild(pid_);
+    auto shim = spawn_shim({.argv = argv_,
+                            .descriptors = {{input->get(), STDIN_FILENO},
+                                            {STDERR_FILENO, STDERR_FILENO},
+                                            {life_.get(), shim::kLifeFd}},
+                            .env = env_});
+    if (!shim) {
+      fault_ = "could not be started: " + shim.error().message;
+      return false;
     }
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return pid_ > 0;
+    pid_ = static_cast<pid_t>(shim->pid);
+    awaited_ = std::move(shim->awaited);
+    return true;
   }
 
   std::vector<std::string> argv_;
