@@ -155,6 +155,25 @@ TEST_CASE("A06 A10 links are not followed, on the way or at the end") {
   CHECK((!below || below->empty()));
 }
 
+TEST_CASE("walking the components refuses what openat2 refuses") {
+  const TempFolder outer;
+  test::write(outer / "out/secret", "secret");
+  test::write(outer / "root/a/b", "b");
+  fs::create_directory_symlink(outer / "out", outer / "root/folder");
+  fs::create_symlink(outer / "out/secret", outer / "root/file");
+  auto root = open_folder(outer / "root");
+  REQUIRE(root);
+  CHECK(safe_open_by_walking(root->get(), "a/b", O_RDONLY));
+  CHECK(safe_open_by_walking(root->get(), ".", O_RDONLY | O_DIRECTORY));
+  for (const std::string path : {"folder/secret", "file", "folder"}) {
+    CAPTURE(path);
+    CHECK(code_of(safe_open_by_walking(root->get(), path,
+                                       O_RDONLY | (path == "folder" ? O_DIRECTORY : 0))) ==
+          Errc::not_regular);
+  }
+  CHECK(code_of(safe_open_by_walking(root->get(), "a/c", O_RDONLY)) == Errc::not_found);
+}
+
 TEST_CASE("A07 a link swapped in between never leads outside") {
   const TempFolder outer;
   test::write(outer / "out/x", "secret");
@@ -296,6 +315,8 @@ TEST_CASE("A41 another mount inside the root is not crossed") {
   const auto listed = disk->list("", 5).value();
   REQUIRE(listed.size() == 1);
   CHECK((listed[0].path == "mount" && listed[0].folder && !listed[0].closed.empty()));
+  auto fd = open_folder(root.path());
+  CHECK(code_of(safe_open_by_walking(fd->get(), "mount/x", O_RDONLY)) == Errc::not_regular);
   umount((root / "mount").c_str());
 }
 

@@ -1,6 +1,7 @@
 #include "io/files/safe_open.h"
 
 #include <cerrno>
+#include <cstdint>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -26,8 +27,6 @@ Result<Fd> refused(int error, const std::string& path) {
     return fail(Errc::not_regular, "leads out of its root or onto another mount", path);
   if (error == ENXIO || error == ENODEV)
     return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
-  if (error == ENOSYS)
-    return fail(Errc::io, "cannot be opened: baton needs Linux 5.6 or later (openat2)", path);
   return system_error(error, "cannot be opened", path);
 }
 
@@ -37,6 +36,32 @@ int openat2_beneath(int folder, const std::string& path, int flags, mode_t mode)
   how.mode = mode;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
   return static_cast<int>(syscall(SYS_openat2, folder, path.c_str(), &how, sizeof(how)));
+}
+
+// openat2 compares mounts, too. The device number does not work: on overlayfs, files and folders
+// have different ones.
+Result<std::uint64_t> mount_of(int fd, const std::string& path) {
+  struct statx info {};
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  return info.stx_mnt_id;
+}
+
+// Opens one component, which must not be a link. With O_NOFOLLOW alone, a link to a folder gives
+// the unclear ENOTDIR.
+Result<Fd> step(int folder, const std::string& name, const std::string& path, std::uint64_t mount) {
+  Fd next(openat(folder, name.c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+  if (!next)
+    return refused(errno, path);
+  struct stat info {};
+  if (fstat(next.get(), &info) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  if (S_ISLNK(info.st_mode))
+    return refused(ELOOP, path);
+  const auto mounted = mount_of(next.get(), path);
+  if (!mounted)
+    return tl::unexpected(mounted.error());
+  return *mounted == mount ? Result<Fd>(std::move(next)) : refused(EXDEV, path);
 }
 
 }  // namespace
@@ -50,6 +75,37 @@ Result<void> check_relative(std::string_view path) {
       return fail(Errc::not_regular, "path is not relative to its root", where);
   }
   return {};
+}
+
+Result<Fd> safe_open_by_walking(int folder, const std::string& path, int flags, mode_t mode) {
+  const auto mount = mount_of(folder, path);
+  if (!mount)
+    return tl::unexpected(mount.error());
+  if (path == ".") {
+    Fd self(openat(folder, ".", flags | kAlways | O_NOFOLLOW, mode));
+    return self ? Result<Fd>(std::move(self)) : refused(errno, path);
+  }
+  const std::vector<std::string> names = split(path, '/');
+  Fd here;
+  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+    auto next = step(here ? here.get() : folder, names[i], path, *mount);
+    if (!next)
+      return next;
+    here = std::move(*next);
+  }
+  Fd last(
+      openat(here ? here.get() : folder, names.back().c_str(), flags | kAlways | O_NOFOLLOW, mode));
+  if (!last && errno == ENOTDIR && (flags & O_DIRECTORY) != 0) {
+    if (auto link = step(here ? here.get() : folder, names.back(), path, *mount); !link)
+      return link;
+    return refused(ENOTDIR, path);
+  }
+  if (!last)
+    return refused(errno, path);
+  const auto opened = mount_of(last.get(), path);
+  if (!opened)
+    return tl::unexpected(opened.error());
+  return *opened == *mount ? Result<Fd>(std::move(last)) : refused(EXDEV, path);
 }
 
 Result<Fd> safe_open(int folder, const std::string& path, int flags, mode_t mode) {
@@ -66,6 +122,8 @@ Result<Fd> safe_open(int folder, const std::string& path, int flags, mode_t mode
     const int fd = openat2_beneath(folder, name, flags | kAlways, mode);
     if (fd >= 0)
       return Fd(fd);
+    if (errno == ENOSYS)
+      return safe_open_by_walking(folder, name, flags, mode);
     if (errno != EAGAIN && errno != EINTR)
       return refused(errno, path);
   }

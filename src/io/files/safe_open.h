@@ -1,8 +1,8 @@
 #pragma once
 
 // Opens files below a folder that agents can write. The path never follows a link, never enters
-// another mount and never leads upwards, even if somebody swaps folders meanwhile. The kernel
-// checks all of this (openat2, since Linux 5.6).
+// another mount and never leads upwards, even if somebody swaps folders meanwhile. Uses openat2, or
+// a walk over the components: systemd's RestrictSUIDSGID= hides openat2 from a service.
 
 #include <string>
 #include <string_view>
@@ -21,6 +21,10 @@ Result<void> check_relative(std::string_view path);
 /// Opens `path` below `folder`; "" is the folder itself. Checks the path first. Adds O_CLOEXEC,
 /// O_NOFOLLOW, O_NONBLOCK and O_NOCTTY.
 Result<Fd> safe_open(int folder, const std::string& path, int flags, mode_t mode = 0);
+
+/// The same without openat2: opens each component with O_NOFOLLOW, and compares mount
+/// ids.
+Result<Fd> safe_open_by_walking(int folder, const std::string& path, int flags, mode_t mode = 0);
 
 /// Opens for reading; Errc::not_regular for anything but a regular file.
 Result<Fd> open_regular(int folder, const std::string& path, int flags);
