@@ -92,7 +92,8 @@ void Notifier::configure(const ServiceConfig& config) {
     former_.push_back(std::move(command_));
   drop_former();
   fault_.clear();
-  command_ = make_notify_command({config.shim, timeout_, config.notify, config.notify_env});
+  command_ = std::make_unique<NotifyCommand>(
+      NotifyCall{config.shim, timeout_, config.notify, config.notify_env});
 }
 
 void Notifier::tend() {
