@@ -6,9 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <utility>
 
-#include "cli/commands/wait.h"
 #include "cli/submit_request.h"
 #include "engine/engine.h"
 #include "io/files/lock.h"

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "base/embedded.h"
 #include "base/text.h"

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "cli/commands/start_workflow.h"
-#include "cli/commands/wait.h"
 #include "cli/submit_request.h"
 #include "config/registry.h"
 #include "io/files/disk.h"

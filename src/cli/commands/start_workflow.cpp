@@ -1,6 +1,5 @@
 #include "cli/commands/start_workflow.h"
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <utility>

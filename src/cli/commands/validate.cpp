@@ -1,6 +1,5 @@
 #include <array>
 #include <filesystem>
-#include <optional>
 
 #include "base/text.h"
 #include "cli/commands/validation.h"

@@ -1,11 +1,10 @@
-#include "cli/commands/wait.h"
-
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/submit_request.h"
 #include "engine/decide/status.h"
 #include "io/files/lock.h"
 #include "workspace/command.h"
