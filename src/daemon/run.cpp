@@ -73,6 +73,16 @@ constexpr Millis kPruneEvery{6 * 3'600'000};
 /// from the work of a command that lives.
 constexpr Millis kSweepAgain{65'000};
 
+/// Calls `act` after a while, unless the timer is set again or cancelled before.
+template <class Act>
+void call_after(asio::steady_timer& timer, Millis time, const Act& act) {
+  timer.expires_after(time);
+  timer.async_wait([act](const asio::error_code& error) {
+    if (!error)
+      act();
+  });
+}
+
 class Service {
  public:
   Service(ServiceConfig config, const ServiceOptions& options)
@@ -165,11 +175,7 @@ class Service {
     take_up_awaited();
     if (awaited_.none())
       return;
-    look_.expires_after(kLookEvery);
-    look_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        await_roots();
-    });
+    call_after(look_, kLookEvery, [this] { await_roots(); });
   }
 
   /// Signals are heard meanwhile.
@@ -287,11 +293,7 @@ class Service {
     timer_.cancel();
     if (!next)
       return;
-    timer_.expires_after(std::max(Millis(0), *next - now));
-    timer_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        step();
-    });
+    call_after(timer_, std::max(Millis(0), *next - now), [this] { step(); });
   }
 
   /// What the new configuration changed, and what of it cannot be used, for people.
@@ -391,19 +393,12 @@ class Service {
     if (!interval)
       return;
     manager_.alive();
-    alive_.expires_after(*interval / 2);
-    alive_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        feed_watchdog();
-    });
+    call_after(alive_, *interval / 2, [this] { feed_watchdog(); });
   }
 
   void prune(Millis again = kPruneEvery) {
     roots_.prune(config_.retention);
-    prune_.expires_after(again);
-    prune_.async_wait([this](const asio::error_code& error) {
-      if (error)
-        return;
+    call_after(prune_, again, [this] {
       roots_.sweep();
       prune();
     });
