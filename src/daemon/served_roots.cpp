@@ -1,7 +1,6 @@
 #include "daemon/served_roots.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <spdlog/spdlog.h>
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <ctime>
 #include <limits>
-#include <optional>
 
 #include <poll.h>
 #include <sys/prctl.h>

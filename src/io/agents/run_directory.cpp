@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <charconv>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,6 +1,5 @@
 #include "io/files/fd.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>

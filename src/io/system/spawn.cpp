@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -1,6 +1,5 @@
 #include "io/watch/poller.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
