@@ -1,6 +1,5 @@
 #include "base/gzip.h"
 
-#include <algorithm>
 #include <array>
 
 #define ZLIB_CONST  // zlib reads its input only

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -165,16 +164,18 @@ ExitCode submit(const std::vector<Context>& roots, const Request& request, bool 
   return code;
 }
 
-Result<void> add_max_steps(const std::string& given, Request& request) {
+Result<void> add_count(const std::string& option, const std::string& given, Request& request) {
   if (given.empty())
     return {};
   int count = 0;
   const char* const end = given.data() + given.size();
   const auto read = std::from_chars(given.data(), end, count);
   if (read.ec != std::errc() || read.ptr != end || count < 1)
-    return fail(Errc::usage, "--max-steps must be a whole number of 1 or more, not `" +
+    return fail(Errc::usage, option + " must be a whole number of 1 or more, not `" +
                                  printable(given, 40) + "`");
-  request.arguments.set("max_steps", count);
+  std::string member = option.substr(2);
+  std::replace(member.begin(), member.end(), '-', '_');
+  request.arguments.set(member, count);
   return {};
 }
 

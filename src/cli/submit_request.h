@@ -6,8 +6,10 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "core/event.h"
+#include "core/flow.h"
 #include "workspace/context.h"
 #include "workspace/exit_code.h"
+#include "workspace/options.h"
 
 namespace baton {
 
@@ -28,11 +30,23 @@ ExitCode submit(const Context& context, const Request& request, bool wait);
 /// others otherwise, until they hear of it too.
 ExitCode submit(const std::vector<Context>& roots, const Request& request, bool wait);
 
-/// Adds `--max-steps N` of a loop to the request; does nothing when it was not given. Errc::usage.
-Result<void> add_max_steps(const std::string& given, Request& request);
+/// Adds a count such as `--max-steps N` to the request; does nothing when it was not given. The
+/// member of the arguments is called like the option. Errc::usage.
+Result<void> add_count(const std::string& option, const std::string& given, Request& request);
 
 /// Reads `--set` options, `NAME=JSON` or `/POINTER=JSON` as the dialect has it, into one object.
 /// With `texts`, a value that is not JSON becomes a string. Errc::usage.
 Result<Json> settings(const std::vector<std::string>& words, bool texts);
+
+/// The help text of `--wait`.
+inline constexpr const char* kWaitHelp =
+    "Wait until the flow ends; exit 0: nothing left to do, 1: failed, stopped or gone, 3: no "
+    "daemon";
+
+/// Implements `--wait` after an accepted request: waits until the flow has nothing left to do
+/// (fine), or has failed, was stopped or is gone (failed). Without a daemon: unreachable. Reports
+/// when the flow waits for a person, and goes on waiting. `places` come from the command, `root` is
+/// that of the flow.
+ExitCode await_end(Places places, const std::string& root, const FlowId& flow);
 
 }  // namespace baton

@@ -6,8 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "base/text.h"
-#include "daemon/daemon_log.h"
 #include "engine/decide/status.h"
 #include "engine/state/flow_record.h"
 
@@ -59,11 +60,10 @@ bool shim_is_at_fault(const Event& event) {
   return event.event == "ended" && event.why.starts_with(begin);
 }
 
-daemon_log::Level level_of(const Event& event) {
-  if (event.event == "finished" && event.why == kCompleted)
-    return daemon_log::Level::info;
-  return worth_telling(event) || shim_is_at_fault(event) ? daemon_log::Level::warning
-                                                         : daemon_log::Level::info;
+spdlog::level::level_enum level_of(const Event& event) {
+  const bool well = event.event == "finished" && event.why == kCompleted;
+  return !well && (worth_telling(event) || shim_is_at_fault(event)) ? spdlog::level::warn
+                                                                    : spdlog::level::info;
 }
 
 }  // namespace
@@ -93,7 +93,8 @@ void Notifier::configure(const ServiceConfig& config) {
     former_.push_back(std::move(command_));
   drop_former();
   fault_.clear();
-  command_ = make_notify_command({config.shim, timeout_, config.notify, config.notify_env});
+  command_ = std::make_unique<NotifyCommand>(
+      NotifyCall{config.shim, timeout_, config.notify, config.notify_env});
 }
 
 void Notifier::tend() {
@@ -118,10 +119,10 @@ void Notifier::note_fault() {
     return;
   fault_ = command_->fault();
   if (fault_.empty())
-    daemon_log::warn("notify: " + printable(notify_.front()) + " works again");
+    spdlog::warn("notify: " + printable(notify_.front()) + " works again");
   else
-    daemon_log::warn("notify: " + printable(notify_.front()) + " " + printable(fault_) +
-                     ", so an event may have been told to nobody; not said again until it works");
+    spdlog::warn("notify: " + printable(notify_.front()) + " " + printable(fault_) +
+                 ", so an event may have been told to nobody; not said again until it works");
 }
 
 void Notifier::finish(Millis patience) {
@@ -134,8 +135,8 @@ void Notifier::finish(Millis patience) {
   for (const auto& hook : former_)
     untold += hook->unsent();
   if (untold > 0)
-    daemon_log::warn("not told through notify: " + std::to_string(untold) +
-                     (untold == 1 ? " event" : " events"));
+    spdlog::warn("not told through notify: " + std::to_string(untold) +
+                 (untold == 1 ? " event" : " events"));
 }
 
 void Notifier::tell(const std::string& root, const Event& event) {
@@ -152,7 +153,7 @@ void Notifier::tell(const std::string& root, const Event& event) {
     line += ": " + event.why;
   if (several_)
     line.insert(0, root + ": ");
-  daemon_log::say(level_of(event), printable(line));
+  spdlog::log(level_of(event), printable(line));
   if (!worth_telling(event))
     return;
   Json notified = event_json(event);

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <spdlog/spdlog.h>
+
 #include "base/digest.h"
 #include "base/text.h"
-#include "daemon/daemon_log.h"
 #include "io/agents/agents.h"
 #include "io/agents/run_directory.h"
 #include "io/files/disk.h"
@@ -176,7 +176,7 @@ void RootService::copy_configuration() {
     copied_ = digest_;
   const std::string why = done ? "" : printable(baton::describe(done.error()));
   if (std::exchange(copy_fault_, why) != why && !done)
-    daemon_log::warn("commands cannot see the configuration in use: " + why);
+    spdlog::warn("commands cannot see the configuration in use: " + why);
 }
 
 void RootService::write_status(Time since) {
@@ -272,10 +272,10 @@ void RootService::take_up_schemas() {
                        : Result<std::unique_ptr<ConfiguredParts>>();
   const std::string why = parts ? "" : printable(baton::describe(parts.error()));
   if (std::exchange(bad_schema_, why) != why && !parts)
-    daemon_log::error(why + "; the one that was read before stays in force");
+    spdlog::error(why + "; the one that was read before stays in force");
   if (!changed || !parts)
     return;
-  daemon_log::info("the schema " + printable(*changed) + " was changed and is read anew");
+  spdlog::info("the schema " + printable(*changed) + " was changed and is read anew");
   engine_->reconfigure(*std::move(parts));
 }
 
@@ -296,14 +296,14 @@ void RootService::look_for_root() {
     const std::string& why = taken.error().message;
     away_since_ = away_since_.value_or(clock_->now());
     if (std::exchange(away_, why) != why)
-      daemon_log::warn(printable(served_.root) + " is waited for: " + printable(why));
+      spdlog::warn(printable(served_.root) + " is waited for: " + printable(why));
     return;
   }
   const bool same = leads_to(served_.root, root_->fd());
   root_->hold(*std::move(taken));
   away_.clear();
-  daemon_log::warn(printable(served_.root) + (same ? " is back and served again"
-                                                   : " was replaced; the new folder is served"));
+  spdlog::warn(printable(served_.root) +
+               (same ? " is back and served again" : " was replaced; the new folder is served"));
   // A mount gives no event.
   if (!same)
     start_watch();
@@ -325,8 +325,8 @@ void RootService::look_into_root() {
   if (std::exchange(bare_, bare) == bare)
     return;
   if (bare)
-    return daemon_log::warn(printable(served_.root) + kBare);
-  daemon_log::info("there is something in " + printable(served_.root) + " again");
+    return spdlog::warn(printable(served_.root) + kBare);
+  spdlog::info("there is something in " + printable(served_.root) + " again");
   rescan("root_replaced");
 }
 

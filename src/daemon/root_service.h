@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pinned.h"
 #include "base/result.h"
 #include "daemon/service.h"
 #include "engine/configured_parts.h"
@@ -21,7 +22,7 @@ namespace baton {
 
 /// Everything by which a daemon serves one root: its lock, journal, agents, watches and engine.
 /// What comes in is kept until `step`. The loop must outlive it.
-class RootService {
+class RootService : private Pinned {
  public:
   using Wake = std::function<void()>;
 
@@ -29,11 +30,6 @@ class RootService {
   static Result<std::unique_ptr<RootService>> make(asio::io_context& loop, ServedRoot served,
                                                    RootLock lock, const std::string& shim,
                                                    std::unique_ptr<Observer> observer, Wake wake);
-  RootService(const RootService&) = delete;
-  RootService& operator=(const RootService&) = delete;
-  RootService(RootService&&) = delete;
-  RootService& operator=(RootService&&) = delete;
-  ~RootService() = default;
 
   Engine& engine() { return *engine_; }
   /// Removes temporary files that a killed daemon left beside the files of the root.

@@ -14,17 +14,44 @@
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "base/text.h"
-#include "daemon/daemon_log.h"
 #include "daemon/notifier.h"
 #include "daemon/served_roots.h"
 #include "daemon/service.h"
 #include "io/system/clock.h"
 #include "io/system/service_manager.h"
+#include "io/system/stderr_lines.h"
 
 namespace baton {
 namespace {
+
+/// Standard error, which may be read by nobody.
+class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    lines_.write({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+ private:
+  StderrLines lines_{STDERR_FILENO};
+};
+
+/// Lines of the log are printable (base/text.h). They begin with a time, except under systemd,
+/// which adds its own.
+void begin_log() {
+  const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("baton", std::make_shared<ErrorSink>()));
+  spdlog::set_pattern(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
+                      spdlog::pattern_time_type::utc);
+}
 
 constexpr Millis kSecond{1000};
 /// How often the daemon looks whether a `notify:` program has ended, so that the next one can
@@ -47,6 +74,16 @@ constexpr Millis kPruneEvery{6 * 3'600'000};
 /// too young: they could be the files of a running command.
 constexpr Millis kSweepAgain{65'000};
 
+/// Calls `act` after a while, unless the timer is set again or cancelled before.
+template <class Act>
+void call_after(asio::steady_timer& timer, Millis time, const Act& act) {
+  timer.expires_after(time);
+  timer.async_wait([act](const asio::error_code& error) {
+    if (!error)
+      act();
+  });
+}
+
 class Service {
  public:
   Service(ServiceConfig config, const ServiceOptions& options)
@@ -65,7 +102,7 @@ class Service {
 
   int run() {
     for (const std::string& remark : config_.remarks)
-      daemon_log::warn(printable(remark));
+      spdlog::warn(printable(remark));
     await_signal();
     std::optional<Error> refused;
     for (const ServedRoot& served : config_.roots) {
@@ -125,8 +162,8 @@ class Service {
   }
 
   static int refuse(const Error& error) {
-    daemon_log::error(printable(baton::describe(error)) +
-                      (error.code == Errc::no_space ? "; free some room and try again" : ""));
+    spdlog::error(printable(baton::describe(error)) +
+                  (error.code == Errc::no_space ? "; free some room and try again" : ""));
     if (error.code == Errc::served)
       return 75;
     return told_wrong(error) ? 2 : 3;
@@ -141,18 +178,14 @@ class Service {
     take_up_awaited();
     if (awaited_.none())
       return;
-    look_.expires_after(kLookEvery);
-    look_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        await_roots();
-    });
+    call_after(look_, kLookEvery, [this] { await_roots(); });
   }
 
   /// Waits up to a second. The daemon handles signals meanwhile.
   void wait_for_end(const Error& of) {
     const std::string why = baton::describe(of);
     if (std::exchange(status_, why) != why) {
-      daemon_log::warn(printable(why) + "; waiting for its end");
+      spdlog::warn(printable(why) + "; waiting for its end");
       manager_.status(why);
     }
     loop_.restart();
@@ -182,7 +215,7 @@ class Service {
     // Not only from the timer: an earlier step puts the timer off.
     notifier_.tend();
     if (auto stepped = roots_.step(); !stepped) {
-      daemon_log::say(daemon_log::Level::critical, printable(baton::describe(stepped.error())));
+      spdlog::critical(printable(baton::describe(stepped.error())));
       return end(3);
     }
     roots_.answer_reloads([this] { return reload(); });
@@ -206,17 +239,17 @@ class Service {
     if (!drained && !lost && !full && !(options_.once && roots_.quiet()))
       return false;
     if (lost)
-      daemon_log::error("a root is not there any more; what is left to be done in it is not done");
+      spdlog::error("a root is not there any more; what is left to be done in it is not done");
     else if (full)
-      daemon_log::error(
+      spdlog::error(
           "there is no room on the state's disk; what is left to be done is not done: make some, "
           "and run it again");
     else if (drained)
-      daemon_log::info("drained");
+      spdlog::info("drained");
     // Whoever waited for the end wants to know that it is not the end of everything.
     else if (const std::size_t held = roots_.held(); held > 0)
-      daemon_log::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
-                       " held: see `baton status`");
+      spdlog::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
+                   " held: see `baton status`");
     const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
     // Writes once more, with what the last step found.
     (void)roots_.write_statuses();
@@ -248,9 +281,9 @@ class Service {
     waits_due_.reset();
     const std::vector<std::string> waits = roots_.waits();
     for (std::size_t i = 0; i < waits.size() && i < kMostWaits; ++i)
-      daemon_log::info("waiting for " + printable(waits[i]));
+      spdlog::info("waiting for " + printable(waits[i]));
     if (waits.size() > kMostWaits)
-      daemon_log::info("waiting for " + std::to_string(waits.size() - kMostWaits) + " more");
+      spdlog::info("waiting for " + std::to_string(waits.size() - kMostWaits) + " more");
   }
 
   void arm() {
@@ -265,11 +298,7 @@ class Service {
     timer_.cancel();
     if (!next)
       return;
-    timer_.expires_after(std::max(Millis(0), *next - now));
-    timer_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        step();
-    });
+    call_after(timer_, std::max(Millis(0), *next - now), [this] { step(); });
   }
 
   /// Reads the configuration again. Returns what changed and what cannot be used, for people.
@@ -277,11 +306,11 @@ class Service {
     auto done = exchange();
     if (!done) {
       done.error().message.insert(0, "the configuration in force stays: ");
-      daemon_log::error(printable(baton::describe(done.error())));
+      spdlog::error(printable(baton::describe(done.error())));
     } else {
-      daemon_log::info(printable(*done));
+      spdlog::info(printable(*done));
       for (const std::string& remark : config_.remarks)
-        daemon_log::warn(printable(remark));
+        spdlog::warn(printable(remark));
       for (std::size_t i = 0; i < config_.remarks.size() && i < kMostRemarks; ++i)
         *done += "; " + config_.remarks[i];
       if (config_.remarks.size() > kMostRemarks)
@@ -329,8 +358,7 @@ class Service {
   void detach() {
     if (getpid() == 1 && roots_.running() > 0 && !std::exchange(taking_along_, true))
       return take_along();
-    daemon_log::info("ending; what runs goes on by itself (" + count_agents(roots_.running()) +
-                     ")");
+    spdlog::info("ending; what runs goes on by itself (" + count_agents(roots_.running()) + ")");
     interrupted_ = true;
     end(0);
   }
@@ -339,8 +367,8 @@ class Service {
   /// daemon first sends SIGTERM to all of them, as a machine does when it shuts down. Runs that end
   /// by this count as interrupted.
   void take_along() {
-    daemon_log::warn("ending, and " + count_agents(roots_.running()) +
-                     " with this container (TERM again leaves at once)");
+    spdlog::warn("ending, and " + count_agents(roots_.running()) +
+                 " with this container (TERM again leaves at once)");
     interrupted_ = true;
     roots_.drain();
     kill(-1, SIGTERM);
@@ -355,11 +383,11 @@ class Service {
       return end(130);
     roots_.drain();
     if (interrupts_ == 1)
-      daemon_log::warn("no new starts; waiting for " + count_agents(roots_.running()) +
-                       " (Ctrl-C again ends what runs)");
+      spdlog::warn("no new starts; waiting for " + count_agents(roots_.running()) +
+                   " (Ctrl-C again ends what runs)");
     else
-      daemon_log::warn("ending " + count_agents(roots_.running()) +
-                       " (Ctrl-C again leaves what runs alone)");
+      spdlog::warn("ending " + count_agents(roots_.running()) +
+                   " (Ctrl-C again leaves what runs alone)");
     if (interrupts_ > 1)
       roots_.stop_agents("Ctrl-C");
     wake();
@@ -370,19 +398,12 @@ class Service {
     if (!interval)
       return;
     manager_.alive();
-    alive_.expires_after(*interval / 2);
-    alive_.async_wait([this](const asio::error_code& error) {
-      if (!error)
-        feed_watchdog();
-    });
+    call_after(alive_, *interval / 2, [this] { feed_watchdog(); });
   }
 
   void prune(Millis again = kPruneEvery) {
     roots_.prune(config_.retention);
-    prune_.expires_after(again);
-    prune_.async_wait([this](const asio::error_code& error) {
-      if (error)
-        return;
+    call_after(prune_, again, [this] {
       roots_.sweep();
       prune();
     });
@@ -417,7 +438,7 @@ class Service {
 }  // namespace
 
 int serve(ServiceConfig config, const ServiceOptions& options) {
-  daemon_log::begin();
+  begin_log();
   return Service(std::move(config), options).run();
 }
 

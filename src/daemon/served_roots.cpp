@@ -1,10 +1,10 @@
 #include "daemon/served_roots.h"
 
 #include <algorithm>
-#include <utility>
+
+#include <spdlog/spdlog.h>
 
 #include "base/text.h"
-#include "daemon/daemon_log.h"
 #include "engine/decide/status.h"
 #include "io/agents/run_directory.h"
 #include "io/system/backup_prune.h"
@@ -34,8 +34,8 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
 /// The status comes first, because commands find a served root by its status.
 void ServedRoots::serve(std::unique_ptr<RootService> root) {
   root->write_status(since_);
-  daemon_log::info("serving " + printable(root->root()) + " (state in " +
-                   printable(root->state_folder()) + "; " + root->describe() + ")");
+  spdlog::info("serving " + printable(root->root()) + " (state in " +
+               printable(root->state_folder()) + "; " + root->describe() + ")");
   if (draining_)
     root->engine().drain();
   roots_.push_back(std::move(root));
@@ -264,7 +264,7 @@ void ServedRoots::answer_reloads(const std::function<Result<std::string>()>& rel
 void ServedRoots::give_up_left() {
   std::erase_if(roots_, [](const auto& root) {
     if (root->left())
-      daemon_log::info(printable(root->root()) + " is no longer served");
+      spdlog::info(printable(root->root()) + " is no longer served");
     return root->left();
   });
 }
@@ -282,13 +282,13 @@ void ServedRoots::prune(const Retention& retention) {
           return static_cast<bool>(remove_run_directory(directory));
         });
     if (!pruned)
-      daemon_log::warn("old history stays: " + printable(describe(pruned.error())));
+      spdlog::warn("old history stays: " + printable(describe(pruned.error())));
     for (const Catalog::Entry& entry : root->engine().catalog().entries()) {
       if (entry.dialect->backups == nullptr)
         continue;
       const auto removed = prune_backups(root->root(), entry.dialect->backups(entry.options), now);
       if (!removed)
-        daemon_log::warn("old backups stay: " + printable(describe(removed.error())));
+        spdlog::warn("old backups stay: " + printable(describe(removed.error())));
     }
   }
 }
@@ -322,7 +322,7 @@ void AwaitedRoots::look(const std::function<Result<void>(const ServedRoot&)>& ta
       return true;
     const std::string why = baton::describe(taken.error());
     if (std::exchange(told_[root.path], why) != why)
-      daemon_log::warn(printable(why) + "; the root is waited for");
+      spdlog::warn(printable(why) + "; the root is waited for");
     return false;
   });
 }

@@ -33,8 +33,8 @@ std::string command(const std::string& path, const Finding& finding) {
     return "," + std::string(name) + "=" + std::to_string(value);
   };
   const Span& span = finding.span;
-  std::string text = finding.severity == Severity::error ? "::error " : "::warning ";
-  text += "file=" + escaped(path_text(path), true) + property("line", span.begin.line);
+  std::string text = "::" + std::string(severity_word(finding)) +
+                     " file=" + escaped(path_text(path), true) + property("line", span.begin.line);
   // With a column, GitHub requires both ends on one line.
   if (span.end.line > span.begin.line)
     text += property("endLine", span.end.line);
@@ -43,20 +43,10 @@ std::string command(const std::string& path, const Finding& finding) {
   else
     text += property("col", span.begin.column);
   text += ",title=" + escaped(finding.rule, true) + "::";
-  if (!finding.pointer.empty())
-    text += escaped(printable(finding.pointer, 200), false) + ": ";
-  return harmless(text + escaped(sentence(finding), false)) + "\n";
+  return harmless(text + escaped(sentence_at_pointer(finding), false)) + "\n";
 }
 
 /// Begins with a dash, so that no path can look like a command.
-std::string line_of(const std::string& path, const Finding& finding) {
-  return harmless("- " + printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
-                  std::to_string(finding.span.begin.column) + ": " +
-                  (finding.severity == Severity::error ? "error: " : "warning: ") +
-                  (finding.pointer.empty() ? "" : printable(finding.pointer, 200) + ": ") +
-                  sentence(finding) + " [" + finding.rule + "]") +
-         "\n";
-}
 
 }  // namespace
 
@@ -69,7 +59,7 @@ std::string report_github(const Report& report) {
       std::size_t& count = finding.severity == Severity::error ? seen.errors : seen.warnings;
       if (count++ < kShownOfEach)
         commands += command(file.path, finding);
-      list += line_of(file.path, finding);
+      list += harmless("- " + finding_line(file.path, finding, severity_word(finding))) + "\n";
     }
   const auto beyond = [](std::size_t count) {
     return count > kShownOfEach ? count - kShownOfEach : 0;

@@ -50,11 +50,7 @@ CaseOutcome outcome_of(const Inspected& file) {
 std::string all_lines(const Inspected& file) {
   std::string text;
   for (const Finding& finding : file.findings)
-    text += xml(file.path) + ":" + std::to_string(finding.span.begin.line) + ":" +
-            std::to_string(finding.span.begin.column) + ": " +
-            (finding.severity == Severity::error ? "error" : "warning") + ": " +
-            (finding.pointer.empty() ? "" : xml(finding.pointer) + ": ") + xml(sentence(finding)) +
-            " [" + xml(finding.rule) + "]\n";
+    text += xml(finding_line(file.path, finding, severity_word(finding))) + "\n";
   return text;
 }
 

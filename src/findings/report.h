@@ -54,6 +54,10 @@ std::string sentence(const Finding& finding);
 /// The same with the JSON pointer in front, unless the finding is about the whole document.
 std::string sentence_at_pointer(const Finding& finding);
 /// A path as text, with bytes that are not UTF-8 escaped.
+std::string_view severity_word(const Finding& finding);
+/// `path:line:column: error: pointer: sentence [rule]`. `severity`: that word as it is shown.
+std::string finding_line(const std::string& path, const Finding& finding,
+                         std::string_view severity);
 std::string path_text(const std::string& path);
 
 /// The line in which the span begins, and below it a line with `^~~~`, cut to the width of a

@@ -41,7 +41,7 @@ Json result_of(const std::string& path, const Finding& finding, std::size_t same
         Json::array({Json::object({{"fullyQualifiedName", "#" + finding.pointer}})})}});
   return Json::object(
       {{"ruleId", finding.rule},
-       {"level", finding.severity == Severity::error ? "error" : "warning"},
+       {"level", severity_word(finding)},
        {"message", Json::object({{"text", sentence(finding)}})},
        {"locations", Json::array({location})},
        {"partialFingerprints", Json::object({{"baton/v1", fingerprint(path, finding, same)}})},

@@ -1,7 +1,6 @@
 #include "shim/cgroup.h"
 
 #include <cstring>
-#include <string_view>
 
 #include <sys/stat.h>
 

@@ -177,36 +177,15 @@ void reset_signals() {
     syscall(SYS_rt_sigaction, number, standard.data(), nullptr, std::size_t{8});
 }
 
-const char* step_name(Failure::Step step) {
-  switch (step) {
-    case Failure::Step::launch:
-      return "launch";
-    case Failure::Step::cwd:
-      return "working directory";
-    case Failure::Step::standard_input:
-      return "standard input";
-    case Failure::Step::exec:
-      return "program";
-    case Failure::Step::before:
-    case Failure::Step::before_timeout:
-      return "before";
-  }
-  return "program";
-}
-
-const char* cause_of(Failure::Step step) {
-  switch (step) {
-    case Failure::Step::launch:
-    case Failure::Step::cwd:
-    case Failure::Step::standard_input:
-    case Failure::Step::exec:
-      return kCauseExecFailed;
-    case Failure::Step::before:
-      return kCauseBeforeFailed;
-    case Failure::Step::before_timeout:
-      return kCauseBeforeTimeout;
-  }
-  return kCauseExecFailed;
+const FailureRow& row_of(Failure::Step step) {
+  // In the order of Failure::Step.
+  static constexpr std::array<FailureRow, 6> kRows = {{{"launch", kCauseExecFailed},
+                                                       {"working directory", kCauseExecFailed},
+                                                       {"standard input", kCauseExecFailed},
+                                                       {"program", kCauseExecFailed},
+                                                       {"before", kCauseBeforeFailed},
+                                                       {"before", kCauseBeforeTimeout}}};
+  return kRows[static_cast<std::size_t>(step)];
 }
 
 void place(int from, int to) {

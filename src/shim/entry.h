@@ -19,9 +19,13 @@ struct Failure {
   } step = Step::exec;
   int number = 0;  ///< errno; 0: `before` ran and failed
 };
-const char* step_name(Failure::Step step);
-/// The cause in exit.json.
-const char* cause_of(Failure::Step step);
+
+/// What a failed step is called in exit.json, and the cause there.
+struct FailureRow {
+  const char* step;
+  const char* cause;
+};
+const FailureRow& row_of(Failure::Step step);
 
 /// Sets all signals to their default action, also those that glibc reserves.
 void reset_signals();

@@ -13,14 +13,6 @@
 namespace baton::shim {
 namespace {
 
-/// The next field, up to a blank.
-std::string_view field(std::string_view& rest) {
-  const std::size_t blank = rest.find(' ');
-  const std::string_view found(rest.data(), blank < rest.size() ? blank : rest.size());
-  rest.remove_prefix(blank < rest.size() ? blank + 1 : rest.size());
-  return found;
-}
-
 /// Looks for `entry` among NUL-separated texts that arrive in pieces.
 class Matcher {
  public:
@@ -89,7 +81,7 @@ bool read_stat(pid_t pid, Stat& stat) {
   std::uint64_t session = 0;
   bool good = true;
   for (int number = kState; number <= kStart; ++number) {
-    const std::string_view text = field(rest);
+    const std::string_view text = take_until(rest, ' ');
     if (number == kState && !text.empty())
       stat.state = text[0];
     else if (number == kParent)

@@ -56,12 +56,9 @@ Text identity(const Stat& process) {
 /// The value in a line `word value`.
 std::string_view line_value(std::string_view text, std::string_view word) {
   while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    const std::size_t length = newline < text.size() ? newline : text.size();
-    const std::string_view line(text.data(), length);
-    if (line.size() > word.size() && line.starts_with(word) && line[word.size()] == ' ')
-      return {line.data() + word.size() + 1, line.size() - word.size() - 1};
-    text.remove_prefix(length < text.size() ? length + 1 : text.size());
+    std::string_view line = take_until(text, '\n');
+    if (take_until(line, ' ') == word)
+      return line;
   }
   return {};
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <ctime>
 #include <limits>
-#include <optional>
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -152,8 +151,8 @@ void Supervisor::read_signals() {
 void Supervisor::read_failure() {
   Failure failure;
   if (read(failures_, &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
-    exit_.cause = cause_of(failure.step);
-    exit_.error_step = step_name(failure.step);
+    exit_.cause = row_of(failure.step).cause;
+    exit_.error_step = row_of(failure.step).step;
     exit_.error_number = failure.number;
   }
 }

@@ -1,7 +1,5 @@
 #include "shim/text.h"
 
-#include <limits>
-
 namespace baton::shim {
 
 void Text::put(char byte) {
@@ -13,25 +11,6 @@ Text& Text::operator<<(std::string_view part) {
   for (const char byte : part)
     put(byte);
   return *this;
-}
-
-Text& Text::operator<<(std::uint64_t number) {
-  std::array<char, 20> digits{};
-  std::size_t count = 0;
-  do {
-    digits[count++] = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number != 0);
-  while (count > 0)
-    put(digits[--count]);
-  return *this;
-}
-
-Text& Text::operator<<(std::int64_t number) {
-  if (number >= 0)
-    return *this << static_cast<std::uint64_t>(number);
-  put('-');
-  return *this << (~static_cast<std::uint64_t>(number) + 1);
 }
 
 Text& Text::quoted(std::string_view part) {
@@ -57,17 +36,11 @@ Text& Text::quoted(std::string_view part) {
 }
 
 bool parse_number(std::string_view text, std::uint64_t& number) {
-  if (text.empty())
-    return false;
+  const char* const end = text.data() + text.size();
   std::uint64_t value = 0;
-  for (const char byte : text) {
-    if (byte < '0' || byte > '9')
-      return false;
-    const auto digit = static_cast<std::uint64_t>(byte - '0');
-    if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10)
-      return false;
-    value = value * 10 + digit;
-  }
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end)
+    return false;
   number = value;
   return true;
 }

@@ -2,7 +2,10 @@
 
 // Builds small texts without allocating memory.
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,9 +16,12 @@ namespace baton::shim {
 class Text {
  public:
   Text& operator<<(std::string_view part);
-  Text& operator<<(std::int64_t number);
-  Text& operator<<(std::uint64_t number);
-  Text& operator<<(int number) { return *this << static_cast<std::int64_t>(number); }
+  template <std::integral Number>
+  Text& operator<<(Number number) {
+    std::array<char, 20> digits{};
+    const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return *this << std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  }
   /// Adds the text as a JSON string, cut after 512 bytes.
   Text& quoted(std::string_view part);
 
@@ -28,6 +34,14 @@ class Text {
   std::array<char, 8192> bytes_{};  // the last byte stays NUL
   std::size_t size_ = 0;
 };
+
+/// Removes what is before the separator, and the separator. Returns what was before it.
+inline std::string_view take_until(std::string_view& text, char separator) {
+  const std::size_t length = std::min(text.find(separator), text.size());
+  const std::string_view piece(text.data(), length);
+  text.remove_prefix(std::min(length + 1, text.size()));
+  return piece;
+}
 
 /// Parses decimal digits; false for anything else and for numbers that do not fit.
 bool parse_number(std::string_view text, std::uint64_t& number);

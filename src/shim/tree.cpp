@@ -1,11 +1,11 @@
 #include "shim/tree.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include <fcntl.h>
@@ -94,18 +94,10 @@ void Snapshot::take() {
 }
 
 Entry* Snapshot::find(pid_t pid) {
-  Entry* low = begin();
-  Entry* high = end();
-  while (low < high) {
-    Entry* middle = low + (high - low) / 2;
-    if (middle->stat.pid == pid)
-      return middle;
-    if (middle->stat.pid < pid)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return nullptr;
+  Entry* const found = std::lower_bound(begin(), end(), pid, [](const Entry& entry, pid_t wanted) {
+    return entry.stat.pid < wanted;
+  });
+  return found != end() && found->stat.pid == pid ? found : nullptr;
 }
 
 /// The kernel does not reuse a number while a session has it. So the session is the agent's when
@@ -129,15 +121,11 @@ void mark_processes(int cgroup, Snapshot& all) {
     return;
   std::string_view rest(bytes.data());
   while (!rest.empty()) {
-    const std::size_t newline = rest.find('\n');
-    const std::size_t length = newline < rest.size() ? newline : rest.size();
     std::uint64_t pid = 0;
-    if (parse_number(std::string_view(rest.data(), length), pid)) {
-      Entry* entry = all.find(static_cast<pid_t>(pid));
-      if (entry != nullptr)
-        entry->member = true;
-    }
-    rest.remove_prefix(length < rest.size() ? length + 1 : rest.size());
+    Entry* const entry =
+        parse_number(take_until(rest, '\n'), pid) ? all.find(static_cast<pid_t>(pid)) : nullptr;
+    if (entry != nullptr)
+      entry->member = true;
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <span>
-#include <utility>
 
 #include "base/text.h"
 #include "core/catalog.h"

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "base/result.h"
 #include "base/time.h"
 #include "core/event.h"

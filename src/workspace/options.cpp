@@ -12,6 +12,7 @@ namespace baton {
 struct Options::Parser {
   Parser(const std::string& name, const std::string& description) : app(description, name) {}
   CLI::App app;
+  std::vector<std::pair<std::string, std::vector<std::string>>> exclusions;
 };
 
 namespace {
@@ -113,6 +114,8 @@ std::optional<ExitCode> Options::parse(Words words) {
     app.parse(std::move(reversed));
     if (const auto extras = left_over(app); !extras.empty())
       fault = unknown(extras, names());
+    else
+      fault = contradiction();
   } catch (const CLI::CallForHelp&) {
     print(app.help());
     return finish();
@@ -124,6 +127,21 @@ std::optional<ExitCode> Options::parse(Words words) {
     return std::nullopt;
   complain(fault + "\nsee `" + app.get_name() + " --help`");
   return ExitCode::usage;
+}
+
+void Options::exclude(const std::string& name, std::vector<std::string> others) {
+  parser_->exclusions.emplace_back(name, std::move(others));
+}
+
+std::string Options::contradiction() const {
+  const auto given = [&](const std::string& name) {
+    return parser_->app.get_option(name)->count() > 0;
+  };
+  for (const auto& [name, others] : parser_->exclusions)
+    for (const std::string& other : others)
+      if (given(name) && given(other))
+        return name + " and " + other + " exclude each other";
+  return {};
 }
 
 std::vector<std::string> Options::names() const {

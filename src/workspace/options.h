@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.h"
 #include "workspace/command.h"
 
 namespace baton {
@@ -18,15 +19,11 @@ struct Places {
 
 /// The options of one command: describes them, reads them, and prints the help, which is the
 /// reference of the command. Everything handed in must outlive `parse`.
-class Options {
+class Options : private Pinned {
  public:
   /// `description` says what the command does; `exits` what its exit codes mean, one per line.
   Options(const std::string& name, const std::string& description, const std::string& exits);
   ~Options();
-  Options(const Options&) = delete;
-  Options& operator=(const Options&) = delete;
-  Options(Options&&) = delete;
-  Options& operator=(Options&&) = delete;
 
   /// `names` as in "-f,--follow".
   void flag(const std::string& names, bool& place, const std::string& help);
@@ -41,13 +38,18 @@ class Options {
   /// --root, --config, --state-dir.
   void places(Places& places);
 
+  /// Refuses `name` together with any of `others`. Names are as in `flag` or `word`, without the
+  /// short form.
+  void exclude(const std::string& name, std::vector<std::string> others);
+
   /// Reads the words. Nothing: go on. Else the command is over: help was printed, or what is wrong.
   std::optional<ExitCode> parse(Words words);
 
-  /// The names of all options, for completions.
-  std::vector<std::string> names() const;
-
  private:
+  std::vector<std::string> names() const;
+  /// Names two options that exclude each other and were both given; "" when there are none.
+  std::string contradiction() const;
+
   struct Parser;
   std::unique_ptr<Parser> parser_;
 };

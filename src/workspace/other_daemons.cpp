@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <unistd.h>
 

@@ -141,10 +141,8 @@ std::string Table::text() const {
 
 std::string finding_text(const std::string& path, const Finding& finding) {
   const bool error = finding.severity == Severity::error;
-  return printable(path) + ":" + std::to_string(finding.span.begin.line) + ":" +
-         std::to_string(finding.span.begin.column) + ": " +
-         paint(error ? Colour::red : Colour::yellow, error ? "error" : "warning") + ": " +
-         sentence_at_pointer(finding) + " [" + finding.rule + "]\n";
+  const std::string word(severity_word(finding));
+  return finding_line(path, finding, paint(error ? Colour::red : Colour::yellow, word)) + "\n";
 }
 
 std::string ago(Time then, Time now) {

@@ -1,7 +1,6 @@
 #include "workspace/rehearsal.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <set>
 #include <utility>

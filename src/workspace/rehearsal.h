@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.h"
 #include "base/result.h"
 #include "core/flow.h"
 #include "engine/decide/status.h"
@@ -19,7 +20,7 @@ namespace baton {
 
 /// The engine on a root as it stands now, deciding only: what a daemon would see and do, together
 /// with what the journal remembers. Nothing is started, written or locked.
-class Rehearsal {
+class Rehearsal : private Pinned {
  public:
   struct Options {
     bool as_daemon = false;  ///< as if a daemon began now; else starts are held while there is none
@@ -38,10 +39,6 @@ class Rehearsal {
                                                         const std::string& path,
                                                         const std::string& text);
   ~Rehearsal();
-  Rehearsal(const Rehearsal&) = delete;
-  Rehearsal& operator=(const Rehearsal&) = delete;
-  Rehearsal(Rehearsal&&) = delete;
-  Rehearsal& operator=(Rehearsal&&) = delete;
 
   const FlowRecords& records() const;
   const Plan& plan() const;

@@ -17,10 +17,10 @@
 #include "base/text.h"
 #include "io/agents/run_directory.h"
 #include "io/agents/run_end.h"
-#include "io/agents/spawn.h"
 #include "io/bench.h"
 #include "io/files/lock.h"
 #include "io/system/requests.h"
+#include "io/system/spawn.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -84,13 +84,14 @@ int status_of_shim(const std::string& directory, const char* mode, const std::st
   const Fd reading = told_to_leave();
   const Fd launch(memfd_create("launch", MFD_CLOEXEC));
   REQUIRE(write_all(launch.get(), notified, "launch"));
-  ShimCall call{.argv = {BATON_SHIM, shim::kCallVersion, mode, run},
-                .directory = folder->get(),
-                .lock = (*lock)->get(),
-                .go = grace == nullptr ? reading.get() : -1,
-                .launch = grace == nullptr ? launch.get() : -1};
+  ShimCall call{
+      .argv = {BATON_SHIM, shim::kCallVersion, mode, run},
+      .descriptors = {{folder->get(), shim::kDirectoryFd}, {(*lock)->get(), shim::kLockFd}}};
   if (grace != nullptr)
     call.argv.emplace_back(grace);
+  else
+    call.descriptors.insert(call.descriptors.end(),
+                            {{reading.get(), shim::kGoFd}, {launch.get(), shim::kLaunchFd}});
   const auto started = spawn_shim(call);
   REQUIRE(started);
   return status_of(started->process);

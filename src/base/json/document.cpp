@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/json/parse.h"
 #include "base/json/position_finder.h"

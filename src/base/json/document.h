@@ -13,6 +13,7 @@
 
 #include "base/digest.h"
 #include "base/json/json.h"
+#include "base/pinned.h"
 #include "base/result.h"
 
 namespace baton {
@@ -73,13 +74,9 @@ void locate(Findings& findings, const Document& document);
 
 /// The text of one file and its value. Immutable; shared as `shared_ptr<const Document>`. For
 /// `jsonl`, `root()` is an array of the values of the lines. For `text` it is null.
-class Document {
+class Document : private Pinned {
  public:
   ~Document();
-  Document(const Document&) = delete;
-  Document& operator=(const Document&) = delete;
-  Document(Document&&) = delete;
-  Document& operator=(Document&&) = delete;
 
   const std::string& text() const { return text_; }
   const Value& root() const { return *root_; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <vector>
 
 #include <rapidjson/reader.h>
 

@@ -56,6 +56,29 @@ std::size_t append_escape(std::string& out, std::string_view text, std::size_t a
   return at;
 }
 
+/// Calls `part` for each member or item of the object or array at `at`, with its index. `part`
+/// knows the name and the beginning of the value, and returns the end of the value. Returns the end
+/// of the whole.
+template <class Part>
+std::size_t for_each_part(std::string_view text, std::size_t at, const Part& part) {
+  if (at >= text.size() || (text[at] != '{' && text[at] != '['))
+    return value_at(text, at).end;
+  const bool object = text[at] == '{';
+  at = skip_blanks(text, at + 1);
+  for (std::size_t index = 0; at < text.size() && text[at] != '}' && text[at] != ']'; ++index) {
+    Item item;
+    if (object) {
+      item.name = value_at(text, at);
+      at = skip_blanks(text, item.name->end) + 1;  // behind the colon
+    }
+    item.value.begin = skip_blanks(text, at);
+    at = skip_blanks(text, part(item, index));
+    if (at < text.size() && text[at] == ',')
+      at = skip_blanks(text, at + 1);
+  }
+  return at < text.size() ? at + 1 : at;
+}
+
 }  // namespace
 
 std::size_t skip_blanks(std::string_view text, std::size_t at) {
@@ -95,23 +118,11 @@ Extent value_at(std::string_view text, std::size_t at) {
 
 std::vector<Item> items_at(std::string_view text, std::size_t at) {
   std::vector<Item> items;
-  at = skip_blanks(text, at);
-  if (at >= text.size() || (text[at] != '{' && text[at] != '['))
-    return items;
-  const bool object = text[at] == '{';
-  at = skip_blanks(text, at + 1);
-  while (at < text.size() && text[at] != '}' && text[at] != ']') {
-    Item item;
-    if (object) {
-      item.name = value_at(text, at);
-      at = skip_blanks(text, item.name->end) + 1;  // behind the colon
-    }
-    item.value = value_at(text, at);
-    at = skip_blanks(text, item.value.end);
+  (void)for_each_part(text, skip_blanks(text, at), [&](Item item, std::size_t) {
+    item.value = value_at(text, item.value.begin);
     items.push_back(item);
-    if (at < text.size() && text[at] == ',')
-      at = skip_blanks(text, at + 1);
-  }
+    return item.value.end;
+  });
   return items;
 }
 
@@ -163,24 +174,10 @@ class Finder {
   }
 
   std::size_t parts(std::size_t at, Range range, std::size_t depth) {
-    if (at >= text_.size() || (text_[at] != '{' && text_[at] != '['))
-      return value_at(text_, at).end;
-    const bool object = text_[at] == '{';
-    std::size_t index = 0;
-    at = skip_blanks(text_, at + 1);
-    while (at < text_.size() && text_[at] != '}' && text_[at] != ']') {
-      Item part;
-      if (object) {
-        part.name = value_at(text_, at);
-        at = skip_blanks(text_, part.name->end) + 1;  // behind the colon
-      }
-      part.value.begin = skip_blanks(text_, at);
-      const std::string token = object ? name(*part.name) : std::to_string(index++);
-      at = skip_blanks(text_, item(part, with(range, token, depth), depth + 1));
-      if (at < text_.size() && text_[at] == ',')
-        at = skip_blanks(text_, at + 1);
-    }
-    return at < text_.size() ? at + 1 : at;
+    return for_each_part(text_, at, [&](const Item& part, std::size_t index) {
+      const std::string token = part.name ? name(*part.name) : std::to_string(index);
+      return item(part, with(range, token, depth), depth + 1);
+    });
   }
 
   std::string name(const Extent& extent) const {

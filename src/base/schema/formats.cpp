@@ -28,6 +28,10 @@ bool all(std::string_view text, Predicate predicate) {
   return std::all_of(text.begin(), text.end(), predicate);
 }
 
+bool fits(const Pattern& pattern, std::string_view text) {
+  return pattern.search(text).match == Pattern::Match::yes;
+}
+
 bool is_date(std::string_view text) {
   return text.size() == 10 && parse_time(std::string(text) + "T00:00:00Z").has_value();
 }
@@ -63,13 +67,9 @@ bool is_date_time(std::string_view text) {
 }
 
 bool is_hostname(std::string_view text) {
-  if (text.empty() || text.size() > 253)
-    return false;
-  const std::vector<std::string> labels = split(text, '.');
-  return std::all_of(labels.begin(), labels.end(), [](const std::string& label) {
-    return !label.empty() && label.size() <= 63 && is_alnum(label.front()) &&
-           is_alnum(label.back()) && all(label, [](char c) { return is_alnum(c) || c == '-'; });
-  });
+  static const Pattern labels =
+      *Pattern::compile("^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.(?!$)|$))+$");
+  return text.size() <= 253 && fits(labels, text);
 }
 
 bool is_ipv4(std::string_view text) {
@@ -201,57 +201,17 @@ bool is_absolute(std::string_view text, bool wide) {
          is_reference(text, wide);
 }
 
-/// A variable of RFC 6570: its name, then `:` and at most four digits, or `*`.
-bool is_variable(std::string_view text) {
-  const std::size_t mark = std::min(text.find_first_of(":*"), text.size());
-  const std::string_view modifier = text.substr(mark);
-  std::string_view name = text.substr(0, mark);
-  bool dot = true;  // a dot may not be first, last, or after another dot
-  while (!name.empty()) {
-    const bool escaped = is_escaped(name);
-    const bool now = name.front() == '.';
-    if (now ? dot : !escaped && !is_alnum(name.front()) && name.front() != '_')
-      return false;
-    dot = now;
-    name.remove_prefix(escaped ? 3 : 1);
-  }
-  if (dot)
-    return false;
-  if (modifier.empty() || modifier == "*")
-    return true;
-  const std::string_view digits = modifier.substr(1);
-  return modifier.front() == ':' && !digits.empty() && digits.size() <= 4 &&
-         digits.front() != '0' && all(digits, is_digit);
-}
-
-/// The text between the braces.
-bool is_expression(std::string_view text) {
-  constexpr std::string_view kOperators = "+#./;?&=,!@|";
-  if (!text.empty() && kOperators.find(text.front()) != std::string_view::npos)
-    text.remove_prefix(1);
-  const std::vector<std::string> variables = split(text, ',');
-  return std::all_of(variables.begin(), variables.end(),
-                     [](const std::string& variable) { return is_variable(variable); });
-}
-
-/// RFC 6570, with the apostrophe of its erratum 6937.
+/// RFC 6570: literals, and expressions such as `{?first,list*,part:3}`.
 bool is_uri_template(std::string_view text) {
-  constexpr std::string_view kForbidden = "\"<>\\^`|}";
-  while (!text.empty()) {
-    const char c = text.front();
-    std::size_t length = 1;
-    if (c == '{') {
-      length = text.find('}');
-      if (length == std::string_view::npos || !is_expression(text.substr(1, length - 1)))
-        return false;
-      ++length;
-    } else if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7F ||
-               kForbidden.find(c) != std::string_view::npos || (c == '%' && !is_escaped(text))) {
-      return false;
-    }
-    text.remove_prefix(length);
-  }
-  return true;
+  static const Pattern uri_template = [] {
+    const std::string escaped = "%[0-9A-Fa-f]{2}";
+    const std::string character = "(?:[A-Za-z0-9_]|" + escaped + ")";
+    const std::string variable = character + "(?:\\.?" + character + ")*(?::[1-9]\\d{0,3}|\\*)?";
+    const std::string literal = "[^\\x00-\\x20\\x7f\"<>\\\\^`{|}%]|" + escaped;
+    return *Pattern::compile("^(?:" + literal + "|\\{[+#./;?&=,!@|]?" + variable + "(?:," +
+                             variable + ")*\\})*$");
+  }();
+  return fits(uri_template, text);
 }
 
 bool is_relative_pointer(std::string_view text) {
@@ -263,50 +223,18 @@ bool is_relative_pointer(std::string_view text) {
 }
 
 bool is_uuid(std::string_view text) {
-  if (text.size() != 36)
-    return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash ? text[i] != '-' : !is_hex(text[i]))
-      return false;
-  }
-  return true;
+  static const Pattern uuid = *Pattern::compile(
+      "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$");
+  return fits(uuid, text);
 }
 
-/// Reads `<digits><unit>` in the order of `units`; false when something else is there.
-bool duration_part(std::string_view& text, std::string_view units, std::size_t& read) {
-  std::size_t next = 0;
-  while (!text.empty() && is_digit(text.front())) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const std::size_t unit =
-        digits < text.size() ? units.find(text[digits], next) : std::string_view::npos;
-    // Units may not be left out in the middle: P1Y1D is not a duration.
-    if (unit == std::string_view::npos || (read > 0 && next > 0 && unit != next))
-      return false;
-    next = unit + 1;
-    ++read;
-    text.remove_prefix(digits + 1);
-  }
-  return true;
-}
-
+/// The grammar of RFC 3339, appendix A: between two units none is left out.
 bool is_duration(std::string_view text) {
-  if (!text.starts_with('P'))
-    return false;
-  text.remove_prefix(1);
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (digits > 0 && digits + 1 == text.size() && text[digits] == 'W')
-    return true;
-  std::size_t read = 0;
-  if (!duration_part(text, "YMD", read))
-    return false;
-  if (text.empty())
-    return read > 0;
-  if (text.front() != 'T')
-    return false;
-  text.remove_prefix(1);
-  std::size_t clock = 0;
-  return duration_part(text, "HMS", clock) && clock > 0 && text.empty();
+  static const Pattern duration = *Pattern::compile(
+      "^P(?=.)(\\d+W|"
+      "(\\d+Y(\\d+M(\\d+D)?)?|\\d+M(\\d+D)?|\\d+D)?"
+      "(T(\\d+H(\\d+M(\\d+S)?)?|\\d+M(\\d+S)?|\\d+S))?)$");
+  return fits(duration, text);
 }
 
 bool is_regex(std::string_view text) {

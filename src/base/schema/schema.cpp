@@ -1,7 +1,6 @@
 #include "base/schema/schema.h"
 
 #include <algorithm>
-#include <memory>
 
 #include <valijson/constraints/concrete_constraints.hpp>
 #include <valijson/schema.hpp>

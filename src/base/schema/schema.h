@@ -12,6 +12,7 @@
 
 #include "base/json/document.h"
 #include "base/json/json.h"
+#include "base/pinned.h"
 #include "base/result.h"
 
 namespace baton {
@@ -33,14 +34,9 @@ struct SchemaLimits {
 };
 
 /// A compiled JSON Schema: draft-04, 06 or 07 by its `$schema`, else draft-07. Immutable.
-class Schema {
+class Schema : private Pinned {
  public:
   virtual ~Schema() = default;
-  Schema() = default;
-  Schema(const Schema&) = delete;
-  Schema& operator=(const Schema&) = delete;
-  Schema(Schema&&) = delete;
-  Schema& operator=(Schema&&) = delete;
 
   /// The faults of a document in document order, with places; none when it is valid. A validation
   /// that hits a limit gives a finding (`schema/limit`), never "valid".

@@ -132,12 +132,19 @@ class TreeBuilder {
     return known ? json::child(*place.value, name) : nullptr;
   }
 
+  /// The keyword, which has to be of a type.
+  static const Value* typed(const SchemaNode& node, const SchemaPlace& place, std::string_view name,
+                            bool (Value::*is)() const, const std::string& what) {
+    const Value* value = keyword(node, place, name);
+    if (value != nullptr && !(value->*is)())
+      refuse(place, name, std::string(name) + " has to be " + what);
+    return value;
+  }
+
   void value_rules(SchemaNode& node, const SchemaPlace& place) {
     if (const Value* type = keyword(node, place, "type"))
       node.types = types(place, *type);
-    node.allowed = keyword(node, place, "enum");
-    if (node.allowed != nullptr && !node.allowed->IsArray())
-      refuse(place, "enum", "enum has to be an array");
+    node.allowed = typed(node, place, "enum", &Value::IsArray, "an array");
     index_enum(node);
     node.constant = keyword(node, place, "const");
     node.multiple_of = number(node, place, "multipleOf");
@@ -156,11 +163,8 @@ class TreeBuilder {
     }
     if (const Value* pattern = keyword(node, place, "pattern"))
       node.pattern = compiled(place, "pattern", *pattern);
-    if (const Value* format = keyword(node, place, "format")) {
-      if (!format->IsString())
-        refuse(place, "format", "format has to be a string");
+    if (const Value* format = typed(node, place, "format", &Value::IsString, "a string"))
       node.format = json::name(*format);
-    }
   }
 
   void size_rules(SchemaNode& node, const SchemaPlace& place) {
@@ -247,16 +251,11 @@ class TreeBuilder {
 
   static const Value* number(const SchemaNode& node, const SchemaPlace& place,
                              std::string_view name) {
-    const Value* value = keyword(node, place, name);
-    if (value != nullptr && !value->IsNumber())
-      refuse(place, name, std::string(name) + " has to be a number");
-    return value;
+    return typed(node, place, name, &Value::IsNumber, "a number");
   }
 
   static bool flag(const SchemaNode& node, const SchemaPlace& place, std::string_view name) {
-    const Value* value = keyword(node, place, name);
-    if (value != nullptr && !value->IsBool())
-      refuse(place, name, std::string(name) + " has to be true or false");
+    const Value* value = typed(node, place, name, &Value::IsBool, "true or false");
     return value != nullptr && value->IsTrue();
   }
 
@@ -301,11 +300,9 @@ class TreeBuilder {
   static std::vector<std::string> entries(const SchemaNode& node, const SchemaPlace& place,
                                           std::string_view name) {
     std::vector<std::string> out;
-    const Value* value = keyword(node, place, name);
+    const Value* value = typed(node, place, name, &Value::IsObject, "an object");
     if (value == nullptr)
       return out;
-    if (!value->IsObject())
-      refuse(place, name, std::string(name) + " has to be an object");
     for (const auto& member : value->GetObject())
       out.emplace_back(json::name(member.name));
     return out;
@@ -326,11 +323,9 @@ class TreeBuilder {
   std::vector<NodeIndex> list(const SchemaNode& node, const SchemaPlace& place,
                               std::string_view name) {
     std::vector<NodeIndex> out;
-    const Value* value = keyword(node, place, name);
+    const Value* value = typed(node, place, name, &Value::IsArray, "an array");
     if (value == nullptr)
       return out;
-    if (!value->IsArray())
-      refuse(place, name, std::string(name) + " has to be an array");
     for (rapidjson::SizeType i = 0; i < value->Size(); ++i)
       out.push_back(node_for(index_.below(place, {std::string(name), std::to_string(i)})));
     return out;

@@ -117,23 +117,30 @@ bool SchemaWalk::matches(const Pattern& pattern, std::string_view text) {
                         true};
 }
 
+bool SchemaWalk::size_rule(const SchemaNode& node, const Value& value, std::uint64_t size,
+                           const std::optional<std::uint64_t>& least,
+                           const std::optional<std::uint64_t>& most, const SizeWords& words) {
+  if ((!most || size <= *most) && (!least || size >= *least))
+    return true;
+  const auto counted = [&](std::uint64_t count) {
+    return count_words(count, words.unit, std::string(words.unit) + "s");
+  };
+  const std::string has = (value.IsString() ? shown(value) + " has " : "") + counted(size);
+  if (most && size > *most)
+    refuse(node, words.most, value, has + ", at most " + std::to_string(*most) + " are allowed",
+           "at most " + counted(*most));
+  if (least && size < *least)
+    refuse(node, words.least, value, has + ", at least " + std::to_string(*least) + " are needed",
+           "at least " + counted(*least));
+  return false;
+}
+
 bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
   const std::string_view text = json::name(value);
   bool good = true;
-  if (node.max_length || node.min_length) {
-    const std::uint64_t length = utf8_count(text);
-    const std::string has = " has " + count_words(length, "character", "characters");
-    if (node.max_length && length > *node.max_length)
-      good = refuse(
-          node, "maxLength", value,
-          shown(value) + has + ", at most " + std::to_string(*node.max_length) + " are allowed",
-          "at most " + count_words(*node.max_length, "character", "characters"));
-    if (node.min_length && length < *node.min_length)
-      good = refuse(
-          node, "minLength", value,
-          shown(value) + has + ", at least " + std::to_string(*node.min_length) + " are needed",
-          "at least " + count_words(*node.min_length, "character", "characters"));
-  }
+  if (node.max_length || node.min_length)
+    good = size_rule(node, value, utf8_count(text), node.min_length, node.max_length,
+                     {"minLength", "maxLength", "character"});
   if (node.pattern && !matches(*node.pattern, text))
     good = sink_ != nullptr &&
            refuse(node, "pattern", value,
@@ -191,18 +198,8 @@ bool SchemaWalk::unique(const Value& array, std::size_t& second) {
 }
 
 bool SchemaWalk::array_rules(const SchemaNode& node, const Value& value) {
-  bool good = true;
-  const std::uint64_t count = value.Size();
-  if (node.max_items && count > *node.max_items)
-    good = refuse(node, "maxItems", value,
-                  count_words(count, "item", "items") + ", at most " +
-                      std::to_string(*node.max_items) + " are allowed",
-                  "at most " + count_words(*node.max_items, "item", "items"));
-  if (node.min_items && count < *node.min_items)
-    good = refuse(node, "minItems", value,
-                  count_words(count, "item", "items") + ", at least " +
-                      std::to_string(*node.min_items) + " are needed",
-                  "at least " + count_words(*node.min_items, "item", "items"));
+  bool good = size_rule(node, value, value.Size(), node.min_items, node.max_items,
+                        {"minItems", "maxItems", "item"});
   std::size_t second = 0;
   if (node.unique_items && !unique(value, second)) {
     path_.emplace_back(second);
@@ -212,22 +209,6 @@ bool SchemaWalk::array_rules(const SchemaNode& node, const Value& value) {
   }
   if (node.single_items && node.has_items())
     good &= item_parts(node, value);
-  return good;
-}
-
-bool SchemaWalk::object_size(const SchemaNode& node, const Value& value) {
-  bool good = true;
-  const std::uint64_t count = value.MemberCount();
-  if (node.max_properties && count > *node.max_properties)
-    good = refuse(node, "maxProperties", value,
-                  count_words(count, "member", "members") + ", at most " +
-                      std::to_string(*node.max_properties) + " are allowed",
-                  "at most " + count_words(*node.max_properties, "member", "members"));
-  if (node.min_properties && count < *node.min_properties)
-    good = refuse(node, "minProperties", value,
-                  count_words(count, "member", "members") + ", at least " +
-                      std::to_string(*node.min_properties) + " are needed",
-                  "at least " + count_words(*node.min_properties, "member", "members"));
   return good;
 }
 

@@ -148,7 +148,8 @@ bool SchemaWalk::names(const SchemaNode& node, const Value& value) {
 }
 
 bool SchemaWalk::object_rules(const SchemaNode& node, const Value& value) {
-  bool good = object_size(node, value);
+  bool good = size_rule(node, value, value.MemberCount(), node.min_properties, node.max_properties,
+                        {"minProperties", "maxProperties", "member"});
   good &= needed_members(node, value);
   if (node.property_names)
     good &= names(node, value);

@@ -60,7 +60,14 @@ class SchemaWalk {
   bool string_rules(const SchemaNode& node, const Value& value);
   bool array_rules(const SchemaNode& node, const Value& value);
   bool object_rules(const SchemaNode& node, const Value& value);
-  bool object_size(const SchemaNode& node, const Value& value);
+  struct SizeWords {
+    std::string_view least;  ///< the keywords
+    std::string_view most;
+    std::string_view unit;
+  };
+  bool size_rule(const SchemaNode& node, const Value& value, std::uint64_t size,
+                 const std::optional<std::uint64_t>& least,
+                 const std::optional<std::uint64_t>& most, const SizeWords& words);
   bool needed_members(const SchemaNode& node, const Value& value);
   bool names(const SchemaNode& node, const Value& value);
   bool members(const SchemaNode& node, const Value& value);

@@ -107,12 +107,9 @@ ExitCode agents_command(Words words) {
   options.flag("--json", as_json, "One JSON object per line");
   options.flag("--names", names, "Print only the run ids, one per line");
   options.places(places);
+  options.exclude("--names", {"--json"});
   if (const auto over = options.parse(words))
     return *over;
-  if (names && as_json) {
-    complain("--names and --json exclude each other");
-    return ExitCode::usage;
-  }
   const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());

@@ -6,9 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <utility>
 
-#include "cli/commands/wait.h"
 #include "cli/submit_request.h"
 #include "engine/engine.h"
 #include "io/files/lock.h"
@@ -49,7 +47,7 @@ Result<void> add_loop_words(const ControlWish& wish, Request& request) {
   }
   if (wish.redo)
     request.arguments.set("redo", true);
-  return add_max_steps(wish.max_steps, request);
+  return add_count("--max-steps", wish.max_steps, request);
 }
 
 Request request_of(const ControlWish& wish, const FlowId& flow) {
@@ -186,23 +184,19 @@ ExitCode reload(const ControlWish& wish) {
   return finish();
 }
 
-void common(Options& options, ControlWish& wish) {
+constexpr const char* kFlowHelp = "dialect/name, or the name alone if it is unique";
+
+/// Adds what all commands take, and parses.
+std::optional<ExitCode> parse(Options& options, ControlWish& wish, Words words) {
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
   options.places(wish.places);
+  return options.parse(words);
 }
 
-/// For commands after which a flow continues.
-void waiting(Options& options, ControlWish& wish) {
+/// For commands after which a flow continues. `--wait` needs one flow, and an answer first.
+void offer_wait(Options& options, ControlWish& wish) {
   options.flag("--wait", wish.wait, kWaitHelp);
-}
-
-/// `--wait` needs one flow, and an answer first.
-bool contradicts_itself(const ControlWish& wish) {
-  if (!wish.wait || (!wish.all && !wish.no_wait))
-    return false;
-  complain(wish.all ? "--wait is for one flow, not for --all"
-                    : "--wait and --no-wait exclude each other");
-  return true;
+  options.exclude("--wait", {"--no-wait"});
 }
 
 /// pause, resume, stop: of a flow, or of all roots.
@@ -210,8 +204,9 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   ControlWish wish;
   wish.verb = verb;
   Options options(verb, description, kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique", false);
+  options.word("FLOW", wish.flow, kFlowHelp, false);
   options.flag("--all", wish.all, "All roots of the configuration, or the root given with --root");
+  options.exclude("--all", {"FLOW"});
   if (verb == "resume") {
     options.value("--max-steps", wish.max_steps, "N",
                   "Loops: new limit for the total number of states entered");
@@ -219,19 +214,13 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
         "--set", wish.set, "NAME=JSON",
         "Loops: a new value of a variable; a value that is not JSON is taken as a string");
     options.flag("--redo", wish.redo, "Loops: repeat an action that ended without a known verdict");
-    waiting(options, wish);
+    offer_wait(options, wish);
+    options.exclude("--all", {"--max-steps", "--set", "--redo", "--wait"});
   }
-  common(options, wish);
-  if (const auto over = options.parse(words))
+  if (const auto over = parse(options, wish, words))
     return *over;
-  if (contradicts_itself(wish))
-    return ExitCode::usage;
-  if (wish.all && wish.for_a_loop()) {
-    complain("--max-steps, --set and --redo are for one loop, not for --all");
-    return ExitCode::usage;
-  }
-  if (wish.all == !wish.flow.empty()) {
-    complain(wish.all ? "a FLOW and --all exclude each other" : "name a flow, or use --all");
+  if (!wish.all && wish.flow.empty()) {
+    complain("name a flow, or use --all");
     return ExitCode::usage;
   }
   return control(wish);
@@ -245,23 +234,22 @@ bool agent_may_decide(const Places& places) {
   return agent != nullptr && agent->may_decide;
 }
 
-/// A decision of a person: approve, reject, answer.
-ExitCode decision(Words words, const Word& verb, const std::string& description) {
+/// retry, and the decisions of a person: approve, reject, answer and others.
+ExitCode one_flow(Words words, const Word& verb, const std::string& description) {
+  const bool decides = verb != "retry";
   ControlWish wish;
   wish.verb = verb;
   std::string comment;
   Options options(verb, description, kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique");
+  options.word("FLOW", wish.flow, kFlowHelp);
   options.word("SUBJECT", wish.subject, "Only this part of the flow, such as a group or a step",
                false);
-  options.value("--comment", comment, "TEXT", "Text for the next agent");
-  waiting(options, wish);
-  common(options, wish);
-  if (const auto over = options.parse(words))
+  if (decides)
+    options.value("--comment", comment, "TEXT", "Text for the next agent");
+  offer_wait(options, wish);
+  if (const auto over = parse(options, wish, words))
     return *over;
-  if (contradicts_itself(wish))
-    return ExitCode::usage;
-  if (!variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
+  if (decides && !variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
     complain(
         "an agent may not decide for a person (BATON_RUN_ID is set); `may_decide: true` for its "
         "role in baton.yaml allows it");
@@ -297,54 +285,42 @@ ExitCode stop_command(Words words) {
 }
 
 ExitCode retry_command(Words words) {
-  ControlWish wish;
-  wish.verb = "retry";
-  Options options(
-      "retry",
+  return one_flow(
+      words, "retry",
       "Forgets the ended attempts of a flow in its current stages, so that baton starts\n"
       "them again: after a failure, an interruption, or an agent that did not change\n"
-      "the stage.",
-      kSubmitExits);
-  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique");
-  options.word("SUBJECT", wish.subject, "Only this part of the flow", false);
-  waiting(options, wish);
-  common(options, wish);
-  if (const auto over = options.parse(words))
-    return *over;
-  if (contradicts_itself(wish))
-    return ExitCode::usage;
-  return control(wish);
+      "the stage.");
 }
 
 ExitCode answer_command(Words words) {
-  return decision(
+  return one_flow(
       words, "answer",
       "Answers a question that a flow asks a person; `baton status` shows the question.\n"
       "The next agent gets the comment. Agents may not use this command in a run.");
 }
 
 ExitCode approve_command(Words words) {
-  return decision(
+  return one_flow(
       words, "approve",
       "Approves what a flow waits for, so that it continues; `baton status` shows which\n"
       "flows wait. Agents may not use this command in a run.");
 }
 
 ExitCode reject_command(Words words) {
-  return decision(words, "reject",
+  return one_flow(words, "reject",
                   "Rejects what a flow wants approved: the work goes back, or counts as failed.\n"
                   "The next agent gets the comment. Agents may not use this command in a run.");
 }
 
 ExitCode revise_command(Words words) {
-  return decision(
+  return one_flow(
       words, "revise",
       "Asks for changes to what a flow wants approved. The next agent gets the comment.\n"
       "Agents may not use this command in a run.");
 }
 
 ExitCode skip_command(Words words) {
-  return decision(
+  return one_flow(
       words, "skip",
       "Skips a step of a workflow that has not begun or has failed; steps that need it\n"
       "may begin. Agents may not use this command in a run.");
@@ -359,14 +335,13 @@ ExitCode forget_command(Words words) {
                   "running, baton first moves the files below `.forgotten` in its folder.",
                   kSubmitExits);
   bool gone = false;
-  options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique", false);
+  options.word("FLOW", wish.flow, kFlowHelp, false);
   options.flag("--gone", gone, "Every flow whose files are all gone, on all roots");
-  common(options, wish);
-  if (const auto over = options.parse(words))
+  options.exclude("--gone", {"FLOW"});
+  if (const auto over = parse(options, wish, words))
     return *over;
-  if (gone == !wish.flow.empty()) {
-    complain(gone ? "a FLOW and --gone exclude each other"
-                  : "name a flow, or use --gone for the flows whose files are gone");
+  if (!gone && wish.flow.empty()) {
+    complain("name a flow, or use --gone for the flows whose files are gone");
     return ExitCode::usage;
   }
   return control(wish);
@@ -380,8 +355,7 @@ ExitCode drain_command(Words words) {
       "Tells the daemon to start no new agents on any of its roots, and to exit with\n"
       "code 0 when its last agent has ended. A daemon that you start later is not drained.",
       kSubmitExits);
-  common(options, wish);
-  if (const auto over = options.parse(words))
+  if (const auto over = parse(options, wish, words))
     return *over;
   return drain(wish);
 }
@@ -396,8 +370,7 @@ ExitCode reload_command(Words words) {
       "reports programs, prompts and roles that cannot be used. Without a daemon, the\n"
       "command only checks the configuration.",
       kSubmitExits);
-  common(options, wish);
-  if (const auto over = options.parse(words))
+  if (const auto over = parse(options, wish, words))
     return *over;
   return reload(wish);
 }

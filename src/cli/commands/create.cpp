@@ -1,7 +1,6 @@
 // `baton create`: a new flow that waits for its start.
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/text.h"

@@ -1,6 +1,7 @@
 #include "cli/commands/doctor.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "workspace/command.h"
@@ -10,37 +11,25 @@
 namespace baton {
 namespace {
 
-std::string_view word(Diagnosis::Level level) {
-  switch (level) {
-    case Diagnosis::Level::fine:
-      return "fine";
-    case Diagnosis::Level::warning:
-      return "warning";
-    case Diagnosis::Level::error:
-      return "error";
-  }
-  return "";
-}
+struct LevelRow {
+  std::string_view word;
+  Colour colour;
+};
+/// In the order of Diagnosis::Level.
+constexpr std::array kLevels = {LevelRow{"fine", Colour::green},
+                                LevelRow{"warning", Colour::yellow},
+                                LevelRow{"error", Colour::red}};
 
-Colour colour_of(Diagnosis::Level level) {
-  switch (level) {
-    case Diagnosis::Level::fine:
-      return Colour::green;
-    case Diagnosis::Level::warning:
-      return Colour::yellow;
-    case Diagnosis::Level::error:
-      return Colour::red;
-  }
-  return Colour::grey;
+const LevelRow& row_of(const Diagnosis& diagnosis) {
+  return kLevels.at(static_cast<std::size_t>(diagnosis.level));
 }
 
 void print_text(const Diagnoses& all) {
   constexpr std::size_t kWidth = 8;
   for (const Diagnosis& each : all) {
-    std::string level(word(each.level));
-    const std::string gap(kWidth - level.size(), ' ');
-    print(paint(colour_of(each.level), std::move(level)) + gap + each.check + ": " +
-          printable(each.message, 4096) + "\n");
+    const auto& [word, colour] = row_of(each);
+    print(paint(colour, std::string(word)) + std::string(kWidth - word.size(), ' ') + each.check +
+          ": " + printable(each.message, 4096) + "\n");
     if (!each.advice.empty())
       print(std::string(kWidth, ' ') + "-> " + printable(each.advice, 4096) + "\n");
   }
@@ -49,7 +38,7 @@ void print_text(const Diagnoses& all) {
 void print_json(const Diagnoses& all) {
   Json findings = Json::array();
   for (const Diagnosis& each : all)
-    findings.push(Json::object({{"level", word(each.level)},
+    findings.push(Json::object({{"level", row_of(each).word},
                                 {"check", each.check},
                                 {"message", each.message},
                                 {"advice", each.advice}}));

@@ -301,15 +301,12 @@ ExitCode explain_command(Words words) {
                "Print the old versions of the file, or of the flow's files, oldest first");
   options.flag("--json", arguments.json, "Print one JSON object, baton/explain/v1");
   options.places(arguments.places);
+  options.exclude("--replaced", {"--json", "--as"});
   if (const auto over = options.parse(words))
     return *over;
   const auto context = Context::open_anyway(arguments.places);
   if (!context)
     return complain(context.error());
-  if (arguments.replaced && (arguments.json || !arguments.as.empty())) {
-    complain("--replaced cannot be combined with --json or --as");
-    return ExitCode::usage;
-  }
   if (arguments.replaced)
     return show_replaced(arguments, *context);
   if (!arguments.as.empty())

@@ -28,58 +28,6 @@ constexpr std::string_view kCcwLoop = "ccw_loop";
 constexpr std::string_view kSteps = "ml_workflow";
 constexpr std::string_view kLoops = "fsm_loop";
 
-constexpr std::string_view kHead =
-    R"(# baton: which agents there are, which state files they write, what is started when.
-# `baton doctor` checks this file; `baton schema config` is its schema.
-version: 1
-)";
-
-constexpr std::string_view kAgentsExample = R"(
-# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
-# relative to this file. ${subject}, ${flow}, ${purpose} and others are filled in.
-#agents:
-#  developer:
-#    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]
-#    prompt: prompts/developer.md      # given on stdin; without it baton says what is to be done
-#    timeout: 45m
-#    idle_timeout: 10m
-#  qa_expert:
-#    command: [./agents/qa.sh, "${subject}"]
-#    env: { allow: [CI], set: { QA_LEVEL: full } }
-)";
-
-constexpr std::string_view kLimits = R"(
-# The defaults. max_running: per daemon; spawns_per_hour, cost_per_hour (US dollars, as the agents
-# report them), max_attempts: per flow.
-#limits: { max_running: 4, spawns_per_hour: 60, max_attempts: 3, backoff: 10s, max_backoff: 5m,
-#          timeout: 1h, idle_timeout: 15m, kill_grace: 10s, log_cap: 10MiB, cost_per_hour: 50 }
-
-# What becomes of a run that a power cut may have cut off: hold, retry or fail.
-#on_interrupted: hold
-
-# A program that is told what happens, as one JSON object on stdin.
-#notify: { command: [./notify.sh] }
-)";
-
-constexpr std::string_view kRulesExample = R"(
-# A layout of your own: which files, where in them the stage stands, what is started when.
-#rules:
-#  - name: tickets
-#    files: "tickets/{flow}.json"      # one flow per file
-#    schema: schemas/ticket.schema.json
-#    stage: /status                    # or "/{subject}/status": one subject per member
-#    react:
-#      - { to: ready, run: developer }
-#      - { from: ready, to: rejected, stop: developer }
-)";
-
-constexpr std::string_view kAgentsHead = R"(
-# Role -> how to start it. A program and its arguments, never a shell; a program with a `/` is
-# relative to this file. Placeholders are filled in: ${subject}, ${flow}, ${purpose} and others (%s);
-# the prompt is given on stdin, and without a prompt file baton says what is to be done.
-agents:
-)";
-
 /// The lines of a role besides its command.
 struct RoleLines {
   std::string_view dialect;
@@ -124,19 +72,6 @@ constexpr std::array kBeginnings = {
         "start a workflow with `baton start NAME --dialect ml_workflow --requirements @FILE`"},
 };
 
-constexpr std::string_view kCoordinationRules = R"(
-# The groups of coordination/group_status.json: each is handed on as its status says.
-rules:
-  - name: groups
-    files: coordination/group_status.json
-    schema: coordination/group_status
-    stage: "/{subject}/status"
-    react:
-      - { to: [pending, qa_failed, changes_requested], run: developer }
-      - { to: waiting_qa, run: qa_expert }
-      - { to: waiting_review, run: tech_lead }
-)";
-
 struct Planned {
   std::string path;  ///< below the folder
   std::string text;
@@ -146,56 +81,55 @@ bool has(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The choices of `--dialect`: the dialects of this binary, and the coordination folder, which
-/// rules can serve.
+/// The choices of `--dialect`.
 std::vector<std::string> choices() {
   std::vector<std::string> names;
   for (const Dialect* const each : dialects())
     names.emplace_back(each->name);
-  if (!has(names, kCoordination))
-    names.emplace_back(kCoordination);
   std::sort(names.begin(), names.end());
   return names;
 }
 
+std::string template_of(const std::string& name) {
+  return std::string(*embedded_file("templates/init/" + name));
+}
+
+/// Up to four placeholders of the requested dialects, to show what there is.
+std::string placeholders_of(const std::vector<std::string>& wanted) {
+  std::set<std::string> placeholders;
+  for (const std::string& name : wanted)
+    for (const std::string_view placeholder : dialect(name)->placeholders)
+      if (placeholders.size() < 4)
+        placeholders.insert("${" + std::string(placeholder) + "}");
+  return join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", ");
+}
+
 /// The roles of all requested dialects, each once.
 std::string agents_of(const std::vector<std::string>& wanted) {
-  std::set<std::string> placeholders;
   std::set<std::string_view> known;
-  std::string text;
-  for (const RoleLines& each : kRoles) {
-    if (!has(wanted, each.dialect) || !known.insert(each.role).second)
-      continue;
-    text += "  " + std::string(each.role) + ":\n" + std::string(kCommand) + std::string(each.more);
-  }
-  if (text.empty())
-    return std::string(kAgentsExample);
-  for (const std::string& name : wanted)
-    if (const Dialect* const each = dialect(name))
-      for (const std::string_view placeholder : each->placeholders)
-        if (placeholders.size() < 4)
-          placeholders.insert("${" + std::string(placeholder) + "}");
-  std::string head(kAgentsHead);
-  replace_all(head, "%s",
-              join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", "));
-  return head + text;
+  std::string roles;
+  for (const RoleLines& each : kRoles)
+    if (has(wanted, each.dialect) && known.insert(each.role).second)
+      roles.append("  ").append(each.role).append(":\n").append(kCommand).append(each.more);
+  if (roles.empty())
+    return template_of("agents_example.yaml");
+  std::string text = template_of("agents.yaml");
+  replace_all(text, "@PLACEHOLDERS@", placeholders_of(wanted));
+  replace_all(text, "@ROLES@", roles);
+  return text;
 }
 
 std::string configuration(const std::vector<std::string>& wanted) {
-  const bool coordination = has(wanted, kCoordination);
-  std::string text = std::string(kHead) + agents_of(wanted);
-  text += kLimits;
   std::string listed;
   for (const std::string& name : wanted)
-    if (name != "rules" && dialect(name) != nullptr)
+    if (name != "rules")
       listed += "  " + name + ": {}\n";
   if (!listed.empty())
-    text +=
-        "\n"
-        "# The file layouts that baton works on. It ignores all others.\n"
-        "dialects:\n" +
-        listed;
-  text += coordination && dialect(kCoordination) == nullptr ? kCoordinationRules : kRulesExample;
+    listed.insert(0,
+                  "\n# The file layouts that baton works on. It ignores all others.\ndialects:\n");
+  std::string text = template_of("baton.yaml");
+  replace_all(text, "@AGENTS@", agents_of(wanted));
+  replace_all(text, "@DIALECTS@", listed);
   return text;
 }
 
@@ -231,66 +165,45 @@ Result<std::string> folder_of(std::string_view name, const std::optional<Config>
 /// An existing configuration is not changed, so report what it lacks for the requested layouts.
 void report_missing_dialects(const std::vector<std::string>& wanted, const Config& config) {
   for (const std::string& name : wanted)
-    if (name != "rules" && dialect(name) != nullptr &&
-        std::none_of(config.dialects.begin(), config.dialects.end(),
-                     [&](const auto& entry) { return entry.first == name; }))
+    if (name != "rules" && std::none_of(config.dialects.begin(), config.dialects.end(),
+                                        [&](const auto& entry) { return entry.first == name; }))
       complain("baton.yaml does not name the dialect " + name +
                ": add it below `dialects:`, otherwise baton ignores its files");
 }
 
-/// The embedded folder, with a new session and the current time.
-std::vector<Planned> template_files(const std::string& place) {
+/// Adds the embedded files below `from`, to be written below `place`. A session among them begins
+/// now.
+void add_files(std::string_view from, const std::string& place, std::vector<Planned>& files) {
   const std::string now = iso_time(real_clock()->wall());
   // 2026-01-22T10:00:00Z is 20260122_100000.
-  std::string stamp;
-  for (const char c : now.substr(0, now.size() - 1))
-    if (c != '-' && c != ':')
-      stamp += c == 'T' ? '_' : c;
-  std::vector<Planned> files;
+  std::string stamp = now.substr(0, now.size() - 1);
+  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+  replace_all(stamp, "T", "_");
   for (const EmbeddedFile& file : embedded_files()) {
-    if (!file.path.starts_with("coordination/"))
+    if (!file.path.starts_with(from))
       continue;
     std::string text(file.bytes);
     replace_all(text, "20250101_000000", stamp);
     replace_all(text, "2025-01-01T00:00:00Z", now);
-    files.push_back({place + std::string(file.path.substr(kCoordination.size())), std::move(text)});
+    files.push_back({place + std::string(file.path.substr(from.size())), std::move(text)});
   }
-  return files;
-}
-
-/// The embedded files of an example, written below a folder of the root.
-std::vector<Planned> example_files(std::string_view dialect, const std::string& place) {
-  const std::string example = "examples/" + std::string(dialect) + "/";
-  std::vector<Planned> files;
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.path.starts_with(example))
-      files.push_back(
-          {place + std::string(file.path.substr(example.size())), std::string(file.bytes)});
-  return files;
 }
 
 /// The files to write for these layouts.
 Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wanted,
                                            const std::optional<Config>& there) {
   std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
-  const auto add = [&](std::vector<Planned> more) {
-    files.insert(files.end(), std::make_move_iterator(more.begin()),
-                 std::make_move_iterator(more.end()));
-  };
-  if (has(wanted, kCoordination)) {
-    auto place = folder_of(kCoordination, there);
+  for (const auto& [name, from] :
+       {std::pair(kCoordination, "coordination/"), std::pair(kLoops, "examples/fsm_loop/")}) {
+    if (!has(wanted, name))
+      continue;
+    auto place = folder_of(name, there);
     if (!place)
       return pass_on(place);
-    add(template_files(*place));
-  }
-  if (has(wanted, kLoops)) {
-    auto place = folder_of(kLoops, there);
-    if (!place)
-      return pass_on(place);
-    add(example_files(kLoops, *place + "/"));
+    add_files(from, *place + "/", files);
   }
   if (has(wanted, kWorkflows))
-    add(example_files(kWorkflows, ""));
+    add_files("examples/agent_run/", "", files);
   return files;
 }
 
@@ -344,12 +257,9 @@ ExitCode init_command(Words words) {
   options.word("DIR", folder, "The root (default: the current folder)", false);
   options.value("--root", root, "DIR", "The same as DIR");
   options.values("--dialect", wanted, "NAME", "A file layout to set up: " + join(known, ", "));
+  options.exclude("DIR", {"--root"});
   if (const auto over = options.parse(words))
     return *over;
-  if (!folder.empty() && !root.empty()) {
-    complain("DIR and --root are the same; give one");
-    return ExitCode::usage;
-  }
   if (folder.empty())
     folder = root.empty() ? "." : root;
   if (!all_known(wanted, known))
@@ -369,7 +279,7 @@ ExitCode init_command(Words words) {
     return finish(code);
   print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");
   for (const Beginning& each : kBeginnings)
-    if (has(wanted, each.dialect) && dialect(each.dialect) != nullptr)
+    if (has(wanted, each.dialect))
       print(std::string(each.dialect) + ": " + std::string(each.text) + "\n");
   return finish(code);
 }

@@ -2,7 +2,6 @@
 
 #include <iostream>
 #include <string>
-#include <utility>
 
 #include <unistd.h>
 

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "base/embedded.h"
 #include "base/text.h"
@@ -33,12 +31,9 @@ ExitCode schema_command(Words words) {
                "Print which files each schema is for, as editors read it (SchemaStore)");
   options.value("--base", base, "URL",
                 "The URL that the catalog puts in front of the names of the schemas");
+  options.exclude("NAME", {"--list", "--catalog"});
   if (const auto over = options.parse(words))
     return *over;
-  if (!name.empty() && (list || catalog)) {
-    complain("a NAME and " + std::string(list ? "--list" : "--catalog") + " exclude each other");
-    return ExitCode::usage;
-  }
   const auto names = schema_names();
   if (catalog) {
     print(schema_catalog(base).pretty());

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/commands/start_workflow.h"
-#include "cli/commands/wait.h"
 #include "cli/submit_request.h"
 #include "config/registry.h"
 #include "io/files/disk.h"
@@ -35,14 +33,9 @@ Result<std::string> text_or_file(const std::string& given) {
     return text;
   while (text->ends_with('\n') || text->ends_with('\r'))
     text->pop_back();
-  for (std::size_t at = 0; at < text->size();) {
-    const std::size_t length = utf8_length(*text, at);
-    if (length == 0)
-      return fail(Errc::usage, "is not UTF-8 text", given.starts_with('@') ? given.substr(1) : "");
-    at += length;
-  }
-  if (text->empty())
-    return fail(Errc::usage, "the text is empty", given.starts_with('@') ? given.substr(1) : "");
+  if (text->empty() || bad_utf8(*text))
+    return fail(Errc::usage, text->empty() ? "the text is empty" : "is not UTF-8 text",
+                given.starts_with('@') ? given.substr(1) : "");
   return text;
 }
 
@@ -210,7 +203,7 @@ Result<void> add_loop_words(const Given& given, Request& request) {
       return pass_on(input);
     request.arguments.set("input", *input);
   }
-  return add_max_steps(given.max_steps, request);
+  return add_count("--max-steps", given.max_steps, request);
 }
 
 ExitCode hand_in(const Given& given, const Context& context, const Request& request) {
@@ -384,12 +377,9 @@ ExitCode start_command(Words words) {
   options.flag("--wait", given.wait, kWaitHelp);
   options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");
   options.places(given.places);
+  options.exclude("--wait", {"--no-wait"});
   if (const auto over = options.parse(words))
     return *over;
-  if (given.wait && given.no_wait) {
-    complain("--wait and --no-wait exclude each other");
-    return ExitCode::usage;
-  }
   return start(std::move(given));
 }
 

@@ -1,12 +1,11 @@
 #include "cli/commands/start_workflow.h"
 
-#include <array>
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/submit_request.h"
 #include "config/config.h"
 #include "engine/intake/document_check.h"
 #include "io/files/disk.h"
@@ -141,22 +140,15 @@ std::optional<FlowId> newest_run(const Rehearsal& seen, std::string_view workflo
   return newest;
 }
 
-Result<void> add_counts(const WorkflowWords& words, Json& arguments) {
-  for (const auto& [name, text] : {std::pair("max_attempts", &words.max_attempts),
-                                   std::pair("max_iterations", &words.max_iterations)}) {
-    if (text->empty())
-      continue;
-    int count = 0;
-    const auto read = std::from_chars(text->data(), text->data() + text->size(), count);
-    if (read.ec != std::errc() || read.ptr != text->data() + text->size() || count < 1)
-      return fail(Errc::usage, std::string(name) + " must be a whole number of 1 or more, not `" +
-                                   printable(*text, 40) + "`");
-    arguments.set(name, count);
-  }
+Result<void> add_counts(const WorkflowWords& words, Request& request) {
+  if (auto added = add_count("--max-attempts", words.max_attempts, request); !added)
+    return added;
+  if (auto added = add_count("--max-iterations", words.max_iterations, request); !added)
+    return added;
   if (words.pause_for_human_input)
-    arguments.set("pause_for_human_input", true);
+    request.arguments.set("pause_for_human_input", true);
   if (!words.start_at_step.empty())
-    arguments.set("start_at_step", words.start_at_step);
+    request.arguments.set("start_at_step", words.start_at_step);
   return {};
 }
 
@@ -270,7 +262,7 @@ Result<void> add_workflow(const std::string& name, const WorkflowWords& words,
   const std::string repository = repository_of(context, *entry);
   if (auto fine = check_repository(words.repo, repository); !fine)
     return fine;
-  if (auto added = add_counts(words, request.arguments); !added)
+  if (auto added = add_counts(words, request); !added)
     return added;
   if (auto added = add_places(words, context, request.arguments); !added)
     return added;

@@ -238,12 +238,9 @@ ExitCode status_command(Words words) {
   options.flag("-w,--watch", arguments.watch, "Show it again after each change, until Ctrl-C");
   options.flag("--names", arguments.names, "Only the names, one per line");
   options.places(arguments.places);
+  options.exclude("--names", {"--json"});
   if (const auto over = options.parse(words))
     return *over;
-  if (arguments.names && arguments.json) {
-    complain("--names and --json exclude each other");
-    return ExitCode::usage;
-  }
   Shown shown;
   for (;;) {
     // Open it each time: the configuration may have changed and been reloaded.

@@ -1,6 +1,5 @@
 #include <array>
 #include <filesystem>
-#include <optional>
 
 #include "base/text.h"
 #include "cli/commands/validation.h"
@@ -112,6 +111,7 @@ Options& describe(Options& options, ValidateArguments& arguments) {
   options.flag("--warnings-as-errors", request.rules.warnings_as_errors, "Exit 1 on warnings too");
   options.value("--max-size", arguments.max_size, "SIZE",
                 "Maximum file size in bytes, or with a unit (16MiB); larger files are errors");
+  options.exclude("--as", {"--schema"});
   return options;
 }
 
@@ -119,10 +119,6 @@ Options& describe(Options& options, ValidateArguments& arguments) {
 bool settle(ValidateArguments& arguments) {
   ValidationRequest& request = arguments.request;
   request.rules.load.doubt_numbers = request.rules.strict;
-  if (!request.as.empty() && !request.schema.empty()) {
-    complain("--as and --schema exclude each other");
-    return false;
-  }
   const bool chosen = !request.as.empty() || !request.schema.empty();
   if (chosen && request.paths.empty() && !request.staged) {
     complain(std::string(request.as.empty() ? "--schema" : "--as") +

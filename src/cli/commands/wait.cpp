@@ -1,11 +1,10 @@
-#include "cli/commands/wait.h"
-
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/text.h"
+#include "cli/submit_request.h"
 #include "engine/decide/status.h"
 #include "io/files/lock.h"
 #include "workspace/command.h"
@@ -45,19 +44,7 @@ bool has_status(const FlowStatus& status, const FlowRecord& record, const std::s
 }
 
 bool has_ended(Process process) {
-  switch (process) {
-    case Process::failed:
-    case Process::stopped:
-    case Process::gone:
-      return true;
-    case Process::running:
-    case Process::waiting:
-    case Process::held:
-    case Process::paused:
-    case Process::idle:
-      return false;
-  }
-  return false;
+  return process == Process::failed || process == Process::stopped || process == Process::gone;
 }
 
 /// Tells the user that the flow waits for a person.

@@ -16,8 +16,8 @@
 
 #include "io/agents/parked_shim.h"
 #include "io/agents/run_outcome.h"
-#include "io/agents/spawn.h"
 #include "io/system/process.h"
+#include "io/system/spawn.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -100,11 +100,6 @@ class ProcessAgents : public Agents {
       await_children();
     }
   }
-  ~ProcessAgents() override = default;
-  ProcessAgents(const ProcessAgents&) = delete;
-  ProcessAgents& operator=(const ProcessAgents&) = delete;
-  ProcessAgents(ProcessAgents&&) = delete;
-  ProcessAgents& operator=(ProcessAgents&&) = delete;
 
   Result<Prepared> prepare(const Launch& launch) override;
   Result<void> release(const RunId& id) override;
@@ -483,8 +478,8 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
   const Millis grace = std::min(run->kill_grace, kSweepGrace);
   auto started = spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeSweep, run->id,
                                       std::to_string(std::max<Millis::rep>(0, grace.count()))},
-                             .directory = verdict.directory->get(),
-                             .lock = verdict.lock->get()});
+                             .descriptors = {{verdict.directory->get(), shim::kDirectoryFd},
+                                             {verdict.lock->get(), shim::kLockFd}}});
   if (!started) {
     look_again(run, RunPhase::retrying);
     return;

@@ -1,39 +1,16 @@
 #include <array>
 #include <cstddef>
-#include <fstream>
-#include <iterator>
-#include <vector>
 
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "io/agents/agents.h"
+#include "io/files/disk.h"
 
 namespace baton {
 namespace {
-
-std::string text_of(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return line;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const std::size_t end = line.find(' ');
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
-  }
-  return words;
-}
 
 /// In this file, blank, tab, line feed and backslash are written as \040, \011, \012 and \134.
 std::string unescape(std::string_view word) {
@@ -62,7 +39,7 @@ std::optional<Mounted> cgroup_mount(std::string_view line) {
   const std::size_t separator = line.find(" - ");
   if (separator == std::string_view::npos || !line.substr(separator + 3).starts_with("cgroup2 "))
     return std::nullopt;
-  const auto words = words_of(line.substr(0, separator));
+  const auto words = split(line.substr(0, separator), ' ');
   if (words.size() <= kPoint)
     return std::nullopt;
   return Mounted{unescape(words[kRoot]), unescape(words[kPoint])};
@@ -81,15 +58,13 @@ bool marked(const std::string& directory) {
 
 std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string_view mountinfo) {
   std::optional<std::string> own;
-  while (!cgroup.empty()) {
-    const std::string_view line = take_line(cgroup);
+  for (const std::string& line : split(cgroup, '\n'))
     if (line.starts_with("0::/") && !line.starts_with("0::/.."))  // outside of the cgroup namespace
       own = line.substr(3);
-  }
   if (!own)
     return std::nullopt;
-  while (!mountinfo.empty()) {
-    const auto mount = cgroup_mount(take_line(mountinfo));
+  for (const std::string& line : split(mountinfo, '\n')) {
+    const auto mount = cgroup_mount(line);
     if (!mount)
       continue;
     const std::string above = mount->root == "/" ? "" : mount->root;
@@ -102,6 +77,8 @@ std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string
 }
 
 std::string delegated_cgroup() {
+  constexpr std::size_t kMostBytes = 16U << 20U;
+  const auto text_of = [](const char* path) { return read_file(path, kMostBytes).value_or(""); };
   const auto own = cgroup_directory(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
   if (!own || (geteuid() == 0 && !marked(*own)))
     return {};

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/agents/spawn.h"
 #include "io/system/process.h"
+#include "io/system/spawn.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -54,10 +54,10 @@ Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
   const Fd reading(ends[0]);
   shim_.go = Fd(ends[1]);
   auto started = spawn_shim({.argv = {shim, shim::kCallVersion, shim::kModeRun, shim_.id},
-                             .directory = place_.directory.get(),
-                             .lock = (*lock)->get(),
-                             .go = reading.get(),
-                             .launch = launch_.get()});
+                             .descriptors = {{place_.directory.get(), shim::kDirectoryFd},
+                                             {(*lock)->get(), shim::kLockFd},
+                                             {reading.get(), shim::kGoFd},
+                                             {launch_.get(), shim::kLaunchFd}}});
   if (!started)
     return pass_on(started);
   shim_.pid = started->pid;

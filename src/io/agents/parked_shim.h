@@ -5,7 +5,6 @@
 // of its own; when it gets a run, the directory is renamed to that of the run.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "core/ports.h"

@@ -4,20 +4,17 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <dirent.h>
-
 #include "base/utf8.h"
 #include "io/agents/run_end.h"
 #include "io/files/file_facts.h"
+#include "io/files/folder.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -95,21 +92,6 @@ bool usable(std::string_view text) {
   return text.find('\0') == std::string_view::npos;
 }
 
-Result<std::vector<std::string>> names_in(const Fd& folder, const std::string& where) {
-  Fd copy(fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
-  const std::unique_ptr<DIR, int (*)(DIR*)> list(copy ? fdopendir(copy.get()) : nullptr, &closedir);
-  if (!list)
-    return system_error(errno, "cannot read the folder", where);
-  (void)copy.release();  // now owned by the list
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(list.get())) {
-    const std::string name(static_cast<const char*>(entry->d_name));
-    if (name != "." && name != "..")
-      names.push_back(name);
-  }
-  return names;
-}
-
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view word) {
   const std::size_t found = text.find(word);
   if (found == std::string_view::npos)
@@ -120,10 +102,14 @@ std::optional<std::int64_t> number_after(std::string_view text, std::string_view
   return error == std::errc() && number > 0 ? std::optional(number) : std::nullopt;
 }
 
+/// Opens a file of the folder for reading. It may be none that the shim made.
+Fd open_file(const Fd& directory, const char* name) {
+  return Fd(openat(directory.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+
 /// "" when it cannot be read.
 std::string claim_text(const Fd& directory) {
-  const Fd file(
-      openat(directory.get(), shim::kClaimFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Fd file = open_file(directory, shim::kClaimFile);
   return file ? read_all(file.get(), kMaxClaimBytes, shim::kClaimFile).value_or("") : "";
 }
 
@@ -137,10 +123,11 @@ Result<void> empty_folder(const Fd& folder, dev_t device, int depth, const std::
   // The folder may have been made read-only; if that cannot be changed, removing fails.
   if ((status.st_mode & S_IRWXU) != S_IRWXU)
     (void)fchmod(folder.get(), (status.st_mode & ~static_cast<mode_t>(S_IFMT)) | S_IRWXU);
-  auto names = names_in(folder, where);
+  auto names = names_in(folder.get(), where);
   if (!names)
     return pass_on(names);
-  for (const std::string& name : *names) {
+  names->files.insert(names->files.end(), names->folders.begin(), names->folders.end());
+  for (const std::string& name : names->files) {
     const std::string path = where + "/" + name;
     if (unlinkat(folder.get(), name.c_str(), 0) == 0 || errno == ENOENT)
       continue;
@@ -351,8 +338,7 @@ Result<std::optional<Fd>> take_run_lock(const Fd& directory) {
 }
 
 bool lock_holder_seen(const Fd& directory) {
-  const Fd lock(
-      openat(directory.get(), shim::kLockFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Fd lock = open_file(directory, shim::kLockFile);
   return lock && flock_holder(lock.get()) > 0;
 }
 
@@ -405,8 +391,7 @@ std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run) {
 }
 
 Result<std::string> exit_text(const Fd& directory) {
-  const Fd file(
-      openat(directory.get(), shim::kExitFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Fd file = open_file(directory, shim::kExitFile);
   if (!file)
     return system_error(errno, "cannot read how the run ended", shim::kExitFile);
   return read_all(file.get(), kMaxExitBytes, shim::kExitFile);
@@ -417,25 +402,15 @@ namespace {
 /// The bytes before `end` (nothing: the end of the file). "" when they cannot be read.
 std::string bytes_before(const Fd& directory, const char* name, std::optional<off_t> end,
                          std::size_t most_bytes) {
-  const Fd file(openat(directory.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Fd file = open_file(directory, name);
   struct stat status {};
   if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return {};
   const off_t last = std::min(end.value_or(status.st_size), status.st_size);
   const off_t first = std::max<off_t>(0, last - static_cast<off_t>(most_bytes));
-  std::string bytes(static_cast<std::size_t>(std::max<off_t>(0, last - first)), '\0');
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = pread(file.get(), bytes.data() + have, bytes.size() - have,
-                              first + static_cast<off_t>(have));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
+  return read_at(file.get(), static_cast<std::size_t>(std::max<off_t>(0, last - first)),
+                 static_cast<std::size_t>(first), name)
+      .value_or("");
 }
 
 }  // namespace

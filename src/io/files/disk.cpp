@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -34,21 +33,10 @@ Result<std::string> last_lines(int fd, std::size_t max_bytes, const std::string&
   if (size <= max_bytes)
     // The file may have grown since `stat`.
     return read_all(fd, 2 * max_bytes, where);
-  std::string bytes(max_bytes, '\0');
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = pread(fd, bytes.data() + have, bytes.size() - have,
-                              static_cast<off_t>(size - max_bytes + have));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
-      return system_error(errno, "cannot be read", where);
-    if (got == 0)
-      break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes.erase(0, std::min(bytes.find('\n'), bytes.size() - 1) + 1);
+  auto bytes = read_at(fd, max_bytes, size - max_bytes, where);
+  if (bytes)
+    bytes->erase(0, std::min(bytes->find('\n'), bytes->size() - 1) + 1);
+  return bytes;
 }
 
 /// Whether the path is a link to a folder elsewhere. A link to a folder in the same folder, such as
@@ -78,10 +66,6 @@ class RealDisk final : public Disk {
  public:
   explicit RealDisk(std::shared_ptr<RootFolder> root) : root_(std::move(root)) {}
   ~RealDisk() override { displaced_.remove_unchanged(root_->fd()); }
-  RealDisk(const RealDisk&) = delete;
-  RealDisk& operator=(const RealDisk&) = delete;
-  RealDisk(RealDisk&&) = delete;
-  RealDisk& operator=(RealDisk&&) = delete;
 
   Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
     return read_part(path, [&](int fd) { return read_all(fd, max_bytes, path); });

@@ -1,6 +1,5 @@
 #include "io/files/fd.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -97,6 +96,24 @@ Result<std::string> read_all(int fd, std::size_t max_bytes, const std::string& w
     if (bytes.size() > max_bytes)
       return fail(Errc::too_large, "has more than " + std::to_string(max_bytes) + " bytes", where);
   }
+}
+
+Result<std::string> read_at(int fd, std::size_t size, std::size_t first, const std::string& where) {
+  std::string bytes(size, '\0');
+  std::size_t have = 0;
+  while (have < size) {
+    const ssize_t got =
+        pread(fd, bytes.data() + have, size - have, static_cast<off_t>(first + have));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return system_error(errno, "cannot be read", where);
+    if (got == 0)
+      break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
 }
 
 Result<void> write_all(int fd, std::string_view bytes, const std::string& where) {

@@ -43,6 +43,8 @@ tl::unexpected<Error> system_error(int error, std::string_view what, std::string
 /// Reads from the current offset to the end, at most `max_bytes` (then Errc::too_large), even if
 /// the file grows.
 Result<std::string> read_all(int fd, std::size_t max_bytes, const std::string& where);
+/// Up to `size` bytes from `first` on; fewer at the end of the file. Does not move the offset.
+Result<std::string> read_at(int fd, std::size_t size, std::size_t first, const std::string& where);
 Result<void> write_all(int fd, std::string_view bytes, const std::string& where);
 Result<void> sync(int fd, const std::string& where);
 

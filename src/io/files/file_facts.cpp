@@ -3,12 +3,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
-#include <ctime>
 #include <fstream>
 #include <sstream>
-#include <string>
-#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>

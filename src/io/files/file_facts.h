@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <ctime>
-#include <string>
 #include <string_view>
 
 #include <sys/stat.h>

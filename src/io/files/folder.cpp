@@ -71,6 +71,14 @@ Result<FolderNames> names_in(int folder, const std::string& where) {
   return names;
 }
 
+Result<OpenFolder> list_folder(int root, const std::string& path) {
+  auto fd = safe_open(root, path, O_RDONLY | O_DIRECTORY);
+  auto names = fd ? names_in(fd->get(), path) : pass_on(fd);
+  if (!names)
+    return pass_on(names);
+  return OpenFolder{*std::move(fd), *std::move(names)};
+}
+
 namespace {
 
 /// A folder that cannot be listed: an error, or nothing when it may be skipped.
@@ -100,17 +108,15 @@ Result<void> walk_files(int root, const std::string& folder, unsigned depth, con
   for (bool first = true; !waiting.empty(); first = false) {
     const Waiting here = std::move(waiting.front());
     waiting.pop_front();
-    const auto fd = safe_open(root, here.path, O_RDONLY | O_DIRECTORY);
-    const auto names =
-        fd ? names_in(fd->get(), here.path) : Result<FolderNames>(tl::unexpected(fd.error()));
-    if (!names) {
-      if (auto passed = unlisted(root, here.path, first, walk, names.error()); !passed)
+    const auto listed = list_folder(root, here.path);
+    if (!listed) {
+      if (auto passed = unlisted(root, here.path, first, walk, listed.error()); !passed)
         return passed;
       continue;
     }
-    for (const std::string& name : names->files)
+    for (const std::string& name : listed->names.files)
       walk.file(join_path(here.path, name));
-    for (const std::string& name : names->folders) {
+    for (const std::string& name : listed->names.folders) {
       if (walk.below)
         walk.below(join_path(here.path, name));
       if (here.depth > 0)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "io/files/fd.h"
 
 namespace baton {
 
@@ -19,6 +20,13 @@ struct FolderNames {
 
 /// Reads an open folder from its beginning. The caller keeps the descriptor.
 Result<FolderNames> names_in(int folder, const std::string& where);
+
+/// Opens the folder `path` below `root` ("": `root` itself) and reads it.
+struct OpenFolder {
+  Fd fd;
+  FolderNames names;
+};
+Result<OpenFolder> list_folder(int root, const std::string& path);
 
 /// Calls `file` for each file below `folder` ("": `root` itself), down to `depth` levels. It is not
 /// recursive and holds one descriptor at a time, so no tree is too deep. It skips links, other

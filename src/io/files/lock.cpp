@@ -4,7 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <map>
-#include <string>
 #include <thread>
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 #include <climits>
 #include <deque>
 #include <filesystem>
-#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>

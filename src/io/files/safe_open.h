@@ -2,7 +2,7 @@
 
 // Opens files below a folder that agents can write. The path never follows a link, never enters
 // another mount and never leads upwards, even if somebody swaps folders meanwhile. Uses openat2, or
-// a walk over the components on old kernels.
+// a walk over the components: systemd's RestrictSUIDSGID= hides openat2 from a service.
 
 #include <string>
 #include <string_view>
@@ -22,7 +22,7 @@ Result<void> check_relative(std::string_view path);
 /// O_NOFOLLOW, O_NONBLOCK and O_NOCTTY.
 Result<Fd> safe_open(int folder, const std::string& path, int flags, mode_t mode = 0);
 
-/// The same for kernels without openat2: opens each component with O_NOFOLLOW, and compares mount
+/// The same without openat2: opens each component with O_NOFOLLOW, and compares mount
 /// ids.
 Result<Fd> safe_open_by_walking(int folder, const std::string& path, int flags, mode_t mode = 0);
 

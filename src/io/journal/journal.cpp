@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/agents/run_directory.h"
+#include "io/files/fd.h"
 #include "io/files/file_facts.h"
 #include "io/files/root.h"
 #include "io/journal/claims.h"
@@ -31,30 +31,18 @@ using sqlite::Database;
 constexpr mode_t kMode = 0640;
 constexpr std::uint64_t kShortBytes = 1U << 20U;
 
-tl::unexpected<Error> system_failure(const char* what, const std::string& path) {
-  const int error = errno;
-  Errc code = Errc::io;
-  if (error == ENOENT)
-    code = Errc::not_found;
-  if (error == EACCES || error == EPERM || error == EROFS)
-    code = Errc::denied;
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-    code = Errc::no_space;
-  return fail(code, what + std::generic_category().message(error), path);
-}
-
 /// Creates the empty file with its mode, because SQLite would use the umask; -wal and -shm copy the
 /// mode. Does not open an existing file: closing it would release the POSIX locks of another
 /// connection in this process.
 Result<void> make_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode);
   if (file < 0 && errno != EEXIST)
-    return system_failure("cannot make the journal: ", path);
+    return system_error(errno, "cannot make the journal", path);
   if (file >= 0) {
     const bool made = fchmod(file, kMode) == 0;
     close(file);
     if (!made)
-      return system_failure("cannot set the mode of the journal: ", path);
+      return system_error(errno, "cannot set the mode of the journal", path);
   }
   return {};
 }
@@ -114,108 +102,48 @@ class SqliteJournal : public Journal {
            std::uint64_t{room.f_bavail} * room.f_frsize < kShortBytes;
   }
 
+  /// Writes in the order that the tables need, until something fails.
   Result<void> write(const Commit& commit) {
-    auto done = write_files(commit);
-    if (done)
-      done = write_flows(commit);
-    if (done)
-      done = write_runs(commit);
-    if (done)
-      done = write_history(commit);
-    if (done)
-      done = write_highest(commit);
-    return done;
-  }
-
-  Result<void> write_files(const Commit& commit) {
-    for (const FlowId& flow : commit.forgotten) {
-      if (auto done = rows::forget(*db_, flow); !done)
-        return done;
-    }
-    for (const std::string& path : commit.moved_away) {
-      if (auto done = erase("DELETE FROM documents WHERE path = ?", path); !done)
-        return done;
-    }
-    for (const auto& [row, bytes] : commit.accepted) {
-      if (auto done = rows::write(*db_, row, bytes); !done)
-        return done;
-    }
-    for (const std::string& path : commit.no_longer_rejected) {
-      if (auto done = erase("DELETE FROM rejected WHERE path = ?", path); !done)
-        return done;
-    }
-    for (const RejectedRow& row : commit.rejected) {
-      if (auto done = rows::write(*db_, row); !done)
-        return done;
-    }
     const Time now = wall();
-    for (const auto& [path, bytes] : commit.replaced) {
-      if (auto done = rows::write_replaced(*db_, path, bytes, now); !done)
-        return done;
-    }
-    return {};
-  }
-
-  Result<void> write_flows(const Commit& commit) {
-    for (const StageRow& row : commit.stages) {
-      if (auto done = rows::write(*db_, row); !done)
-        return done;
-    }
-    for (const auto& [flow, memo] : commit.memos) {
-      if (auto done = rows::write_memo(*db_, flow, memo); !done)
-        return done;
-    }
-    for (const auto& [flow, notified] : commit.notified) {
-      if (auto done = rows::write_notified(*db_, flow, notified); !done)
-        return done;
-    }
-    for (const ControlRow& row : commit.controls) {
-      if (auto done = rows::write(*db_, row); !done)
-        return done;
-    }
-    return {};
-  }
-
-  Result<void> write_runs(const Commit& commit) {
+    Result<void> done;
+    const auto for_all = [&done](const auto& all, const auto& act) {
+      for (const auto& each : all)
+        if (done)
+          done = act(each);
+    };
+    const auto write_row = [this](const auto& row) { return rows::write(*db_, row); };
+    for_all(commit.forgotten, [&](const FlowId& flow) { return rows::forget(*db_, flow); });
+    for_all(commit.moved_away, [&](const std::string& path) {
+      return rows::run(*db_, "DELETE FROM documents WHERE path = ?", path);
+    });
+    for_all(commit.accepted,
+            [&](const auto& row) { return rows::write(*db_, row.first, row.second); });
+    for_all(commit.no_longer_rejected, [&](const std::string& path) {
+      return rows::run(*db_, "DELETE FROM rejected WHERE path = ?", path);
+    });
+    for_all(commit.rejected, write_row);
+    for_all(commit.replaced, [&](const auto& row) {
+      return rows::write_replaced(*db_, row.first, row.second, now);
+    });
+    for_all(commit.stages, write_row);
+    for_all(commit.memos,
+            [&](const auto& row) { return rows::write_memo(*db_, row.first, row.second); });
+    for_all(commit.notified,
+            [&](const auto& row) { return rows::write_notified(*db_, row.first, row.second); });
+    for_all(commit.controls, write_row);
     // Ended runs first: a voided one makes room for the same attempt, started again in the same
     // step.
-    for (const bool live : {false, true}) {
-      for (const Run& run : commit.runs) {
-        if (run.live() != live)
-          continue;
-        if (auto done = rows::write(*db_, run); !done)
-          return done;
-      }
-    }
-    for (const Intent& intent : commit.intents) {
-      if (auto done = rows::write(*db_, intent); !done)
-        return done;
-    }
-    for (const std::uint64_t id : commit.intents_done) {
-      auto statement = db_->prepare("DELETE FROM intents WHERE id = ?");
-      if (!statement)
-        return pass_on(statement);
-      if (auto done = (*statement)->add(rows::count(id)).run(); !done)
-        return done;
-    }
-    return {};
-  }
-
-  Result<void> write_history(const Commit& commit) {
-    for (const Request& request : commit.requests) {
-      if (auto done = rows::write(*db_, request); !done)
-        return done;
-    }
-    const Time now = wall();
-    for (const Reply& reply : commit.replies) {
-      if (auto done = rows::write(*db_, reply, now); !done)
-        return done;
-    }
-    for (const Event& event : commit.events) {
-      if (auto done = rows::write(*db_, event); !done)
-        return done;
-    }
-    return {};
+    for (const bool live : {false, true})
+      for_all(commit.runs,
+              [&](const Run& run) { return run.live() == live ? write_row(run) : Result<void>(); });
+    for_all(commit.intents, write_row);
+    for_all(commit.intents_done, [&](std::uint64_t id) {
+      return rows::run(*db_, "DELETE FROM intents WHERE id = ?", rows::count(id));
+    });
+    for_all(commit.requests, write_row);
+    for_all(commit.replies, [&](const Reply& reply) { return rows::write(*db_, reply, now); });
+    for_all(commit.events, write_row);
+    return done ? write_highest(commit) : done;
   }
 
   Result<Arrival> last_event() {
@@ -242,25 +170,11 @@ class SqliteJournal : public Journal {
     for (const Intent& row : commit.intents)
       intent = std::max(intent, row.id);
     auto done = raise("arrival", arrival);
-    if (done)
-      done = raise("intent", intent);
-    return done;
+    return done ? raise("intent", intent) : done;
   }
-
   Result<void> raise(std::string_view name, std::uint64_t value) {
-    if (value == 0)
-      return {};
-    auto statement = db_->prepare("UPDATE meta SET value = ?1 WHERE name = ?2 AND value < ?1");
-    if (!statement)
-      return pass_on(statement);
-    return (*statement)->add(rows::count(value)).add(name).run();
-  }
-
-  Result<void> erase(std::string_view sql, const std::string& path) {
-    auto statement = db_->prepare(sql);
-    if (!statement)
-      return pass_on(statement);
-    return (*statement)->add(path).run();
+    constexpr std::string_view kSql = "UPDATE meta SET value = ?1 WHERE name = ?2 AND value < ?1";
+    return value == 0 ? Result<void>() : rows::run(*db_, kSql, rows::count(value), name);
   }
 
   static Time wall() {
@@ -283,7 +197,7 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   const std::string path = journal_path(state_folder);
   struct statfs facts {};
   if (statfs(state_folder.c_str(), &facts) != 0)
-    return system_failure("cannot look at the state folder: ", state_folder);
+    return system_error(errno, "cannot look at the state folder", state_folder);
   const std::string_view network = network_file_system(static_cast<std::uint32_t>(facts.f_type));
   if (!network.empty())
     return fail(Errc::config,

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -71,12 +70,8 @@ Result<std::size_t> drop_old(Database& db, std::string_view sql, Millis age, Tim
   if (age == Millis::zero())
     return total;
   for (;;) {
-    auto statement = db.prepare(sql);
-    if (!statement)
-      return pass_on(statement);
     const std::int64_t oldest = (now - age).time_since_epoch().count();
-    auto done = (*statement)->add(oldest).add(kRowsPerTransaction).run();
-    if (!done)
+    if (auto done = rows::run(db, sql, oldest, kRowsPerTransaction); !done)
       return pass_on(done);
     auto rows = affected(db);
     if (!rows)
@@ -128,12 +123,8 @@ Result<std::size_t> drop_runs(Database& db, const Retention& retention, Time now
     return pass_on(runs);
   std::erase_if(*runs, [&](const std::string& run) { return !folders.remove(run); });
   auto done = db.execute("BEGIN IMMEDIATE");
-  for (std::size_t i = 0; done && i < runs->size(); ++i) {
-    auto statement = db.prepare("DELETE FROM runs WHERE id = ? AND state = 'ended'");
-    if (!statement)
-      return pass_on(statement);
-    done = (*statement)->add((*runs)[i]).run();
-  }
+  for (std::size_t i = 0; done && i < runs->size(); ++i)
+    done = rows::run(db, "DELETE FROM runs WHERE id = ? AND state = 'ended'", (*runs)[i]);
   if (done)
     done = db.execute("COMMIT");
   if (!done) {
@@ -176,10 +167,7 @@ Result<std::size_t> drop_forgotten(Database& db, const Folders& folders) {
   for (std::size_t i = 0; done && i < runs.size(); ++i) {
     if (!folders.remove(runs[i]))
       continue;
-    auto statement = db.prepare("DELETE FROM forgotten_runs WHERE id = ?");
-    if (!statement)
-      return pass_on(statement);
-    done = (*statement)->add(runs[i]).run();
+    done = rows::run(db, "DELETE FROM forgotten_runs WHERE id = ?", runs[i]);
     ++dropped;
   }
   if (!done)
@@ -195,43 +183,38 @@ Result<void> note_filed(Database& db, const std::string& state_folder) {
     return pass_on(filed);
   auto done =
       db.execute("PRAGMA temp_store=MEMORY; CREATE TEMP TABLE filed(id TEXT PRIMARY KEY) STRICT;");
-  for (std::size_t i = 0; done && i < filed->size(); ++i) {
-    auto statement = db.prepare("INSERT INTO temp.filed VALUES(?)");
-    if (!statement)
-      return pass_on(statement);
-    done = (*statement)->add((*filed)[i]).run();
-  }
+  for (std::size_t i = 0; done && i < filed->size(); ++i)
+    done = rows::run(db, "INSERT INTO temp.filed VALUES(?)", (*filed)[i]);
   return done;
 }
 
 Result<Pruned> prune(Database& db, const Retention& retention, Time now, const Folders& folders) {
   Pruned pruned;
-  auto count = drop_runs(db, retention, now, folders);
-  if (!count)
-    return pass_on(count);
-  pruned.runs = *count;
-  count = drop_old(db,
-                   "DELETE FROM events WHERE seq IN "
-                   "(SELECT seq FROM events WHERE time < ? LIMIT ?)",
-                   retention.events, now);
-  if (!count)
-    return pass_on(count);
-  pruned.events = *count;
-  count = drop_old(db,
-                   "DELETE FROM replaced WHERE id IN "
-                   "(SELECT id FROM replaced WHERE time < ? LIMIT ?)",
-                   retention.replaced, now);
-  if (!count)
-    return pass_on(count);
-  pruned.replaced = *count;
-  for (const char* sql :
-       {"DELETE FROM replies WHERE request IN (SELECT request FROM replies WHERE time < ? "
-        "AND request NOT IN (SELECT id FROM temp.filed) LIMIT ?)",
-        "DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE made < ? "
-        "AND id NOT IN (SELECT id FROM temp.filed) LIMIT ?)"}) {
-    count = drop_old(db, sql, retention.events, now);
+  auto runs = drop_runs(db, retention, now, folders);
+  if (!runs)
+    return pass_on(runs);
+  pruned.runs = *runs;
+  struct Table {
+    const char* sql;
+    Millis age;
+    std::size_t* removed;
+  };
+  std::size_t unreported = 0;
+  for (const auto& [sql, age, removed] :
+       {Table{"DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE time < ? LIMIT ?)",
+              retention.events, &pruned.events},
+        Table{"DELETE FROM replaced WHERE id IN (SELECT id FROM replaced WHERE time < ? LIMIT ?)",
+              retention.replaced, &pruned.replaced},
+        Table{"DELETE FROM replies WHERE request IN (SELECT request FROM replies WHERE time < ? "
+              "AND request NOT IN (SELECT id FROM temp.filed) LIMIT ?)",
+              retention.events, &unreported},
+        Table{"DELETE FROM requests WHERE id IN (SELECT id FROM requests WHERE made < ? "
+              "AND id NOT IN (SELECT id FROM temp.filed) LIMIT ?)",
+              retention.events, &unreported}}) {
+    auto count = drop_old(db, sql, age, now);
     if (!count)
       return pass_on(count);
+    *removed = *count;
   }
   // A reader may keep the -wal from being cut; the next prune cuts it then. Do not wait: no process
   // could write meanwhile, and the reader may wait for a person in a pager.

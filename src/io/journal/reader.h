@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.h"
 #include "base/result.h"
 #include "core/event.h"
 #include "core/ports.h"
@@ -42,14 +43,10 @@ struct ReplacedVersion {
   std::string bytes;
 };
 
-class JournalReader {
+class JournalReader : private Pinned {
  public:
   JournalReader(std::unique_ptr<sqlite::Database> db, std::string runs);
   ~JournalReader();
-  JournalReader(const JournalReader&) = delete;
-  JournalReader& operator=(const JournalReader&) = delete;
-  JournalReader(JournalReader&&) = delete;
-  JournalReader& operator=(JournalReader&&) = delete;
 
   /// From the next answer on, all answers show one moment, whatever a daemon writes meanwhile. End
   /// this soon, and before waiting or printing: the -wal grows until then.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "base/digest.h"
@@ -12,18 +11,11 @@
 
 namespace baton::rows {
 
+using sqlite::Blob;
 using sqlite::Database;
 using sqlite::Statement;
 
 namespace {
-
-Result<void> run(Database& db, std::string_view sql, const AddParameters& bind) {
-  auto statement = db.prepare(sql);
-  if (!statement)
-    return pass_on(statement);
-  bind(**statement);
-  return (*statement)->run();
-}
 
 FlowId flow_of(Statement& row) {
   FlowId flow;
@@ -129,46 +121,36 @@ ControlRow read_control_row(Statement& row) {
 }  // namespace
 
 Result<void> write(Database& db, const AcceptedRow& row, std::string_view bytes) {
-  return run(db, "INSERT OR REPLACE INTO documents VALUES(?,?,?,?,?,?,?,?,?,?)", [&](Statement& s) {
-    s.add(row.path).add(row.flow.dialect).add(row.flow.name).add(row.kind).add(row.part);
-    s.add(hex(row.digest)).add(count(row.arrival)).add(row.writer).add(flag(row.present));
-    s.add_blob(bytes);
-  });
+  return run(db, "INSERT OR REPLACE INTO documents VALUES(?,?,?,?,?,?,?,?,?,?)", row.path,
+             row.flow.dialect, row.flow.name, row.kind, row.part, hex(row.digest),
+             count(row.arrival), row.writer, flag(row.present), Blob{bytes});
 }
 
 Result<void> write(Database& db, const RejectedRow& row) {
-  return run(db, "INSERT OR REPLACE INTO rejected VALUES(?,?,?,?,?,?)", [&](Statement& s) {
-    s.add(row.path).add(row.flow.dialect).add(row.flow.name).add(hex(row.digest));
-    s.add(row.findings).add(millis(row.time));
-  });
+  return run(db, "INSERT OR REPLACE INTO rejected VALUES(?,?,?,?,?,?)", row.path, row.flow.dialect,
+             row.flow.name, hex(row.digest), row.findings, millis(row.time));
 }
 
 Result<void> write(Database& db, const StageRow& row) {
+  const StageState& state = row.state;
   return run(db, "INSERT OR REPLACE INTO generations VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-             [&](Statement& s) {
-               const StageState& state = row.state;
-               s.add(row.flow.dialect).add(row.flow.name).add(row.subject).add(state.stage);
-               s.add(state.previous).add(count(state.generation)).add(count(state.entries));
-               s.add(millis(state.since)).add(count(state.arrival)).add(entries_text(row.entries));
-               s.add(seal_of(row)).add(state.earlier);
-             });
+             row.flow.dialect, row.flow.name, row.subject, state.stage, state.previous,
+             count(state.generation), count(state.entries), millis(state.since),
+             count(state.arrival), entries_text(row.entries), seal_of(row), state.earlier);
 }
 
 Result<void> write_memo(Database& db, const FlowId& flow, const Json& memo) {
-  return run(db, "INSERT OR REPLACE INTO memos VALUES(?,?,?)",
-             [&](Statement& s) { s.add(flow.dialect).add(flow.name).add(memo.dump()); });
+  return run(db, "INSERT OR REPLACE INTO memos VALUES(?,?,?)", flow.dialect, flow.name,
+             memo.dump());
 }
 
 Result<void> write_notified(Database& db, const FlowId& flow, const Json& notified) {
   if (notified->IsNull())
-    return run(db, "DELETE FROM told WHERE dialect=? AND flow=?",
-               [&](Statement& s) { s.add(flow.dialect).add(flow.name); });
-  return run(db, "INSERT OR REPLACE INTO told VALUES(?,?,?)",
-             [&](Statement& s) { s.add(flow.dialect).add(flow.name).add(notified.dump()); });
+    return run(db, "DELETE FROM told WHERE dialect=? AND flow=?", flow.dialect, flow.name);
+  return run(db, "INSERT OR REPLACE INTO told VALUES(?,?,?)", flow.dialect, flow.name,
+             notified.dump());
 }
 
-// An upsert, because REPLACE would delete another run that conflicts in `runs_once` instead of
-// failing.
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
       "INSERT INTO runs "
@@ -183,64 +165,54 @@ Result<void> write(Database& db, const Run& row) {
       "forgiven=excluded.forgiven, cost_usd=excluded.cost_usd, tokens=excluded.tokens, "
       "purpose=excluded.purpose, stage=excluded.stage, output=excluded.output, "
       "errors=excluded.errors, duration=excluded.duration";
-  return run(db, kSql, [&](Statement& s) {
-    const Key& key = row.key;
-    s.add(row.id).add(key.flow.dialect).add(key.flow.name).add(key.role).add(key.subject);
-    s.add(count(key.generation)).add(count(key.turn)).add(count(row.attempt));
-    s.add(row.purpose).add(row.stage).add(word(row.state)).add(word(row.outcome)).add(row.why);
-    s.add(millis(row.started)).add(millis(row.ended)).add(row.pid).add(count(row.start_ticks));
-    s.add(row.boot_id).add(row.limits.timeout.count());
-    s.add(row.limits.idle_timeout.count()).add(row.limits.kill_grace.count());
-    s.add(count(row.limits.log_cap_bytes)).add(claims_text(row.claims)).add(base_text(row.base));
-    s.add(row.stop_why).add(optional_count(row.exit_code)).add(std::int64_t{row.signal});
-    s.add(row.reason).add(flag(row.forgiven)).add(row.cost_usd).add(row.tokens);
-    s.add(row.output).add(row.errors).add(row.duration.count());
-  });
+  const Key& key = row.key;
+  return run(db, kSql, row.id, key.flow.dialect, key.flow.name, key.role, key.subject,
+             count(key.generation), count(key.turn), count(row.attempt), row.purpose, row.stage,
+             word(row.state), word(row.outcome), row.why, millis(row.started), millis(row.ended),
+             row.pid, count(row.start_ticks), row.boot_id, row.limits.timeout.count(),
+             row.limits.idle_timeout.count(), row.limits.kill_grace.count(),
+             count(row.limits.log_cap_bytes), claims_text(row.claims), base_text(row.base),
+             row.stop_why, optional_count(row.exit_code), std::int64_t{row.signal}, row.reason,
+             flag(row.forgiven), row.cost_usd, row.tokens, row.output, row.errors,
+             row.duration.count());
 }
 
 Result<void> write(Database& db, const Intent& intent) {
-  return run(db, "INSERT OR REPLACE INTO intents VALUES(?,?,?,?,?,?,?,?,?,?,?)", [&](Statement& s) {
-    s.add(count(intent.id)).add(word(intent.kind)).add(intent.path);
-    s.add(hex(intent.assumes)).add(count(intent.assumes_bytes)).add(hex(intent.after));
-    s.add(intent.to).add(intent.flow.dialect).add(intent.flow.name).add(intent.why);
-    s.add_blob(intent.bytes);
-  });
+  return run(db, "INSERT OR REPLACE INTO intents VALUES(?,?,?,?,?,?,?,?,?,?,?)", count(intent.id),
+             word(intent.kind), intent.path, hex(intent.assumes), count(intent.assumes_bytes),
+             hex(intent.after), intent.to, intent.flow.dialect, intent.flow.name, intent.why,
+             Blob{intent.bytes});
 }
 
 Result<void> write(Database& db, const ControlRow& row) {
-  return run(db, "INSERT OR REPLACE INTO controls VALUES(?,?,?,?,?,?,?,?)", [&](Statement& s) {
-    s.add(row.flow.dialect).add(row.flow.name).add(word(row.control)).add(row.reason).add(row.why);
-    s.add(millis(row.since)).add(millis(row.resumed_at)).add(flag(row.started));
-  });
+  return run(db, "INSERT OR REPLACE INTO controls VALUES(?,?,?,?,?,?,?,?)", row.flow.dialect,
+             row.flow.name, word(row.control), row.reason, row.why, millis(row.since),
+             millis(row.resumed_at), flag(row.started));
 }
 
 Result<void> write(Database& db, const Request& request) {
-  return run(db, "INSERT OR REPLACE INTO requests VALUES(?,?,?,?,?,?,?,?)", [&](Statement& s) {
-    s.add(request.id).add(request.verb).add(request.flow.dialect).add(request.flow.name);
-    s.add(request.subject).add(request.arguments.dump()).add(request.by).add(millis(request.made));
-  });
+  return run(db, "INSERT OR REPLACE INTO requests VALUES(?,?,?,?,?,?,?,?)", request.id,
+             request.verb, request.flow.dialect, request.flow.name, request.subject,
+             request.arguments.dump(), request.by, millis(request.made));
 }
 
 Result<void> write(Database& db, const Reply& reply, Time time) {
-  return run(db, "INSERT OR REPLACE INTO replies VALUES(?,?,?,?)", [&](Statement& s) {
-    s.add(reply.request).add(flag(reply.accepted)).add(reply.message).add(millis(time));
-  });
+  return run(db, "INSERT OR REPLACE INTO replies VALUES(?,?,?,?)", reply.request,
+             flag(reply.accepted), reply.message, millis(time));
 }
 
 Result<void> write(Database& db, const Event& event) {
   constexpr std::string_view kSql =
       "INSERT INTO events(time, event, dialect, flow, subject, role, run, why) "
       "VALUES(?,?,?,?,?,?,?,?)";
-  return run(db, kSql, [&](Statement& s) {
-    s.add(millis(event.time)).add(event.event).add(event.flow.dialect).add(event.flow.name);
-    s.add(event.subject).add(event.role).add(event.run).add(event.why);
-  });
+  return run(db, kSql, millis(event.time), event.event, event.flow.dialect, event.flow.name,
+             event.subject, event.role, event.run, event.why);
 }
 
 Result<void> write_replaced(Database& db, const std::string& path, std::string_view bytes,
                             Time time) {
-  return run(db, "INSERT INTO replaced(path, time, bytes) VALUES(?,?,?)",
-             [&](Statement& s) { s.add(path).add(millis(time)).add_blob(bytes); });
+  return run(db, "INSERT INTO replaced(path, time, bytes) VALUES(?,?,?)", path, millis(time),
+             Blob{bytes});
 }
 
 Result<void> forget(Database& db, const FlowId& flow) {
@@ -260,8 +232,7 @@ Result<void> forget(Database& db, const FlowId& flow) {
       "DELETE FROM events WHERE dialect=? AND flow=?",
   };
   for (const char* sql : kSql) {
-    auto done = run(db, sql, [&](Statement& s) { s.add(flow.dialect).add(flow.name); });
-    if (!done)
+    if (auto done = run(db, sql, flow.dialect, flow.name); !done)
       return done;
   }
   return {};
@@ -377,45 +348,6 @@ Result<void> check(Database& db, std::string_view table) {
 
 namespace {
 
-Result<void> load_flows(Database& db, Ledger& ledger) {
-  auto done = each(db, "documents",
-                   "SELECT path, dialect, flow, kind, part, digest, arrival, writer, present "
-                   "FROM documents ORDER BY path",
-                   {}, [&](Statement& row) { ledger.accepted.push_back(read_accepted(row)); });
-  if (!done)
-    return done;
-  done = each(db, "rejected",
-              "SELECT path, dialect, flow, digest, findings, time FROM rejected ORDER BY path", {},
-              [&](Statement& row) { ledger.rejected.push_back(read_rejected(row)); });
-  if (!done)
-    return done;
-  done = each(db, "generations",
-              "SELECT " + std::string(kStageColumns) +
-                  ", seal FROM generations ORDER BY dialect, flow, subject",
-              {}, [&](Statement& row) { ledger.stages.push_back(read_stage(row)); });
-  if (!done)
-    return done;
-  const auto by_flow = [](std::vector<std::pair<FlowId, Json>>& rows) {
-    return [&rows](Statement& row) {
-      FlowId flow = flow_of(row);
-      rows.emplace_back(std::move(flow), read_json(row));
-    };
-  };
-  done = each(db, "memos", "SELECT dialect, flow, memo FROM memos ORDER BY dialect, flow", {},
-              by_flow(ledger.memos));
-  if (!done)
-    return done;
-  // This only prevents repeated notifications, so damage is no reason to refuse the journal.
-  return each(db, "told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", {},
-              [&](Statement& row) {
-                FlowId flow = flow_of(row);
-                if (auto notified = maybe_json(row))
-                  ledger.notified.emplace_back(std::move(flow), *std::move(notified));
-                else
-                  ledger.notified_lost.push_back(std::move(flow));
-              });
-}
-
 Result<void> load_runs(Database& db, Time now, const std::string& runs, Ledger& ledger) {
   const std::string sql =
       "SELECT " + std::string(run_columns()) +
@@ -433,30 +365,54 @@ Result<void> load_runs(Database& db, Time now, const std::string& runs, Ledger& 
       [&](Statement& row) { ledger.runs.push_back(read_run(row, runs)); });
 }
 
-Result<void> load_rest(Database& db, Ledger& ledger) {
-  auto done = each(db, "intents",
-                   "SELECT id, kind, path, assumes, assumes_bytes, after, to_path, dialect, flow, "
-                   "why, bytes FROM intents ORDER BY id",
-                   {}, [&](Statement& row) { ledger.intents.push_back(read_intent(row)); });
-  if (!done)
-    return done;
-  done = each(db, "controls",
-              "SELECT dialect, flow, control, reason, why, since, resumed_at, started "
-              "FROM controls ORDER BY dialect, flow",
-              {}, [&](Statement& row) { ledger.controls.push_back(read_control_row(row)); });
-  if (!done)
-    return done;
-  done = each(db, "replies", "SELECT request, accepted, message FROM replies ORDER BY request", {},
-              [&](Statement& row) {
-                Reply reply;
-                reply.request = row.text();
-                reply.accepted = read_flag(row);
-                reply.message = row.text();
-                ledger.replies.emplace_back(reply.request, reply);
-              });
-  if (!done)
-    return done;
-  return each(db, "meta", "SELECT name, value FROM meta", {}, [&](Statement& row) {
+Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& ledger) {
+  Result<void> done;
+  const auto load = [&](std::string_view table, std::string_view sql, const ReadRow& read) {
+    if (done)
+      done = each(db, table, sql, {}, read);
+  };
+  load("documents",
+       "SELECT path, dialect, flow, kind, part, digest, arrival, writer, present "
+       "FROM documents ORDER BY path",
+       [&](Statement& row) { ledger.accepted.push_back(read_accepted(row)); });
+  load("rejected", "SELECT path, dialect, flow, digest, findings, time FROM rejected ORDER BY path",
+       [&](Statement& row) { ledger.rejected.push_back(read_rejected(row)); });
+  load("generations",
+       "SELECT " + std::string(kStageColumns) +
+           ", seal FROM generations ORDER BY dialect, flow, subject",
+       [&](Statement& row) { ledger.stages.push_back(read_stage(row)); });
+  load("memos", "SELECT dialect, flow, memo FROM memos ORDER BY dialect, flow",
+       [&](Statement& row) {
+         FlowId flow = flow_of(row);
+         ledger.memos.emplace_back(std::move(flow), read_json(row));
+       });
+  // This only prevents repeated notifications, so damage is no reason to refuse the journal.
+  load("told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", [&](Statement& row) {
+    FlowId flow = flow_of(row);
+    if (auto notified = maybe_json(row))
+      ledger.notified.emplace_back(std::move(flow), *std::move(notified));
+    else
+      ledger.notified_lost.push_back(std::move(flow));
+  });
+  if (done)
+    done = load_runs(db, now, runs, ledger);
+  load("intents",
+       "SELECT id, kind, path, assumes, assumes_bytes, after, to_path, dialect, flow, "
+       "why, bytes FROM intents ORDER BY id",
+       [&](Statement& row) { ledger.intents.push_back(read_intent(row)); });
+  load("controls",
+       "SELECT dialect, flow, control, reason, why, since, resumed_at, started "
+       "FROM controls ORDER BY dialect, flow",
+       [&](Statement& row) { ledger.controls.push_back(read_control_row(row)); });
+  load("replies", "SELECT request, accepted, message FROM replies ORDER BY request",
+       [&](Statement& row) {
+         Reply reply;
+         reply.request = row.text();
+         reply.accepted = read_flag(row);
+         reply.message = row.text();
+         ledger.replies.emplace_back(reply.request, reply);
+       });
+  load("meta", "SELECT name, value FROM meta", [&](Statement& row) {
     const std::string name = row.text();
     const std::uint64_t value = read_count(row);
     if (name == "arrival")
@@ -464,14 +420,6 @@ Result<void> load_rest(Database& db, Ledger& ledger) {
     if (name == "intent")
       ledger.intent = value;
   });
-}
-
-Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& ledger) {
-  auto done = load_flows(db, ledger);
-  if (done)
-    done = load_runs(db, now, runs, ledger);
-  if (done)
-    done = load_rest(db, ledger);
   return done;
 }
 

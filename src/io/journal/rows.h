@@ -7,8 +7,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "core/ports.h"
@@ -30,6 +28,16 @@ Result<void> write(sqlite::Database& db, const Reply& reply, Time time);
 Result<void> write(sqlite::Database& db, const Event& event);
 Result<void> write_replaced(sqlite::Database& db, const std::string& path, std::string_view bytes,
                             Time time);
+/// Runs a statement with these parameters.
+template <class... Values>
+Result<void> run(sqlite::Database& db, std::string_view sql, const Values&... values) {
+  auto statement = db.prepare(sql);
+  if (!statement)
+    return pass_on(statement);
+  ((*statement)->add(values), ...);
+  return (*statement)->run();
+}
+
 /// Deletes everything about a flow but the ids of its runs, whose folders are removed later.
 Result<void> forget(sqlite::Database& db, const FlowId& flow);
 

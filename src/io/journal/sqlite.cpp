@@ -106,7 +106,8 @@ Statement& Statement::add(std::optional<double> value) {
   return *this;
 }
 
-Statement& Statement::add_blob(std::string_view bytes) {
+Statement& Statement::add(Blob blob) {
+  const std::string_view bytes = blob.bytes;
   const char* data = bytes.data() == nullptr ? "" : bytes.data();
   bind_error_ |= sqlite3_bind_blob64(handle_, ++parameter_, data, bytes.size(), SQLITE_STATIC);
   return *this;

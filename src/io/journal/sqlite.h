@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/pinned.h"
 #include "base/result.h"
 
 struct sqlite3;
@@ -35,22 +35,22 @@ const char* vfs_name();
 /// is the errno of the call.
 Errc error_code(int extended_code, int system_errno);
 
+/// Bytes for a statement. They are not copied: they must live until the statement has run.
+struct Blob {
+  std::string_view bytes;
+};
+
 /// A prepared statement. Add parameters in order with `add`; read columns in order.
-class Statement {
+class Statement : private Pinned {
  public:
   Statement(sqlite3* db, sqlite3_stmt* handle);
   ~Statement();
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  Statement(Statement&&) = delete;
-  Statement& operator=(Statement&&) = delete;
 
   Statement& add(std::string_view text);
   Statement& add(std::int64_t value);
   Statement& add(std::optional<std::int64_t> value);
   Statement& add(std::optional<double> value);
-  /// Not copied: `bytes` must live until the statement has run.
-  Statement& add_blob(std::string_view bytes);
+  Statement& add(Blob blob);
 
   /// True if there is a row to read.
   Result<bool> step();
@@ -83,7 +83,7 @@ class Statement {
 };
 
 /// One connection.
-class Database {
+class Database : private Pinned {
  public:
   enum class Access {
     write,  ///< the file must exist
@@ -94,10 +94,6 @@ class Database {
   };
   static Result<std::unique_ptr<Database>> open(const std::string& path, Access access);
   ~Database();
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
-  Database(Database&&) = delete;
-  Database& operator=(Database&&) = delete;
 
   /// Runs statements without parameters; ignores rows.
   Result<void> execute(const std::string& sql);

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <map>
-#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>

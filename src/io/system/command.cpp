@@ -15,7 +15,6 @@
 
 #include <spawn.h>
 
-#include "io/files/fd.h"
 #include "io/system/process.h"
 
 namespace baton {
@@ -25,13 +24,6 @@ constexpr int kNotRun = 127;
 
 // Input and output are files in memory instead of pipes, so neither side waits for the other,
 // however long the text is.
-Result<Fd> memory_file(const std::string& where) {
-  Fd fd(memfd_create("baton-command", MFD_CLOEXEC));
-  if (!fd)
-    return system_error(errno, "cannot be run", where);
-  return fd;
-}
-
 Result<std::string> content(const Fd& fd, std::size_t max_bytes, const std::string& where) {
   if (lseek(fd.get(), 0, SEEK_SET) != 0)
     return system_error(errno, "its output cannot be read", where);
@@ -45,15 +37,11 @@ struct Streams {
 };
 
 Result<Streams> streams_for(const std::string& where, std::string_view input) {
-  auto in = memory_file(where);
-  auto out = in ? memory_file(where) : Result<Fd>(pass_on(in));
-  auto err = out ? memory_file(where) : Result<Fd>(pass_on(out));
+  auto in = file_in_memory(input, where);
+  auto out = in ? file_in_memory("", where) : pass_on(in);
+  auto err = out ? file_in_memory("", where) : pass_on(out);
   if (!err)
     return pass_on(err);
-  if (auto written = write_all(in->get(), input, where); !written)
-    return pass_on(written);
-  if (lseek(in->get(), 0, SEEK_SET) != 0)
-    return system_error(errno, "cannot be run", where);
   return Streams{*std::move(in), *std::move(out), *std::move(err)};
 }
 
@@ -121,10 +109,6 @@ class Child final : public RunningCommand {
         max_bytes_(max_bytes),
         limit_(limit),
         awaited_(pid) {}
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  Child(Child&&) = delete;
-  Child& operator=(Child&&) = delete;
   ~Child() override {
     if (pid_ > 0)
       (void)end();
@@ -168,6 +152,17 @@ class Child final : public RunningCommand {
 };
 
 }  // namespace
+
+Result<Fd> file_in_memory(std::string_view text, const std::string& where) {
+  Fd fd(memfd_create("baton-command", MFD_CLOEXEC));
+  if (!fd)
+    return system_error(errno, "cannot be run", where);
+  if (auto written = write_all(fd.get(), text, where); !written)
+    return pass_on(written);
+  if (lseek(fd.get(), 0, SEEK_SET) != 0)
+    return system_error(errno, "cannot be run", where);
+  return fd;
+}
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;

@@ -11,8 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pinned.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "io/files/fd.h"
 
 namespace baton {
 
@@ -31,14 +33,9 @@ Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::st
 
 /// A program that runs beside everything else. Its process group is killed after `limit` and when
 /// this object is destroyed. Its first process also ends when ours ends.
-class RunningCommand {
+class RunningCommand : private Pinned {
  public:
   virtual ~RunningCommand() = default;
-  RunningCommand() = default;
-  RunningCommand(const RunningCommand&) = delete;
-  RunningCommand& operator=(const RunningCommand&) = delete;
-  RunningCommand(RunningCommand&&) = delete;
-  RunningCommand& operator=(RunningCommand&&) = delete;
 
   /// Returns the outcome once, when the program has ended; with `wait` it waits for that. Returns
   /// nothing while it runs. Errc::busy: it did not end within the limit.
@@ -48,6 +45,9 @@ class RunningCommand {
                                                        std::string_view input,
                                                        std::size_t max_bytes, Millis limit);
 };
+
+/// A file in memory that holds `text` and is read from its beginning.
+Result<Fd> file_in_memory(std::string_view text, const std::string& where);
 
 /// The words as exec wants them, with nullptr at the end. They point into `words`.
 std::vector<char*> pointers_to(std::vector<std::string>& words);

@@ -1,7 +1,6 @@
 #include "io/system/git.h"
 
 #include <charconv>
-#include <cstdint>
 #include <optional>
 #include <utility>
 

@@ -6,34 +6,18 @@
 // the daemon has ended.
 
 #include <cstddef>
-#include <memory>
+#include <deque>
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
+#include "base/pinned.h"
 #include "base/time.h"
+#include "io/files/fd.h"
+#include "io/system/process.h"
 
 namespace baton {
-
-class NotifyCommand {
- public:
-  virtual ~NotifyCommand() = default;
-  NotifyCommand() = default;
-  NotifyCommand(const NotifyCommand&) = delete;
-  NotifyCommand& operator=(const NotifyCommand&) = delete;
-  NotifyCommand(NotifyCommand&&) = delete;
-  NotifyCommand& operator=(NotifyCommand&&) = delete;
-
-  virtual void send(const std::string& json) = 0;
-  /// Collects a program that has ended and starts the next one. Call it about every second while
-  /// `busy`.
-  virtual void poll() = 0;
-  virtual bool busy() const = 0;
-  /// Why the last program that ended did not succeed, as a clause. "" when it succeeded or none has
-  /// ended yet.
-  virtual const std::string& fault() const = 0;
-  /// The number of objects that were not delivered yet, including the one being delivered.
-  virtual std::size_t unsent() const = 0;
-};
 
 struct NotifyCall {
   std::string shim;  ///< absolute path
@@ -41,7 +25,37 @@ struct NotifyCall {
   std::vector<std::string> argv;  ///< argv[0] is absolute; empty: nothing is started
   std::vector<std::string> env;
 };
-/// When it is destroyed, it ends the running program and waits for that, about one second.
-std::unique_ptr<NotifyCommand> make_notify_command(NotifyCall call);
+
+class NotifyCommand : private Pinned {
+ public:
+  explicit NotifyCommand(NotifyCall call);
+  /// Ends the running program and waits for that, about one second.
+  ~NotifyCommand();
+
+  void send(const std::string& json);
+  /// Collects a program that has ended and starts the next one. Call it about every second while
+  /// `busy`.
+  void poll();
+  bool busy() const { return pid_ > 0 || !waiting_.empty(); }
+  /// Why the last program that ended did not succeed, as a clause. "" when it succeeded or none has
+  /// ended yet.
+  const std::string& fault() const { return fault_; }
+  /// The number of objects that were not delivered yet, including the one being delivered.
+  std::size_t unsent() const { return dropped_ + waiting_.size() + (pid_ > 0 ? 1U : 0U); }
+
+ private:
+  bool start(const std::string& json);
+
+  std::vector<std::string> argv_;
+  std::vector<std::string> env_;
+  std::deque<std::string> waiting_;
+  /// Objects that were dropped because too many waited, or because no program could be started.
+  std::size_t dropped_ = 0;
+  std::string fault_;
+  pid_t pid_ = 0;  ///< of the shim
+  AwaitedChild awaited_;
+  Fd life_;
+  Fd ours_;  ///< only this process has this end, so it closes whenever the daemon ends
+};
 
 }  // namespace baton

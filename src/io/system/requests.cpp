@@ -207,17 +207,16 @@ bool give_up_reserve(int state) {
 /// Removes an old answer to make room for one file. Used when not even an empty file fits; the
 /// command has read that answer by now.
 bool remove_old_reply(int state) {
-  const auto folder = open_part(state, "replies");
-  const auto names = folder ? names_in(folder->get(), "replies")
-                            : Result<FolderNames>(tl::unexpected(folder.error()));
-  if (!names)
+  const auto replies = list_folder(state, "replies");
+  if (!replies)
     return false;
   const std::time_t read = std::time(nullptr) - kReplyRead;
-  return std::any_of(names->files.begin(), names->files.end(), [&](const std::string& name) {
-    struct stat info {};
-    return fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-           info.st_mtime < read && unlinkat(folder->get(), name.c_str(), 0) == 0;
-  });
+  return std::any_of(
+      replies->names.files.begin(), replies->names.files.end(), [&](const std::string& name) {
+        struct stat info {};
+        return fstatat(replies->fd.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+               info.st_mtime < read && unlinkat(replies->fd.get(), name.c_str(), 0) == 0;
+      });
 }
 
 bool short_of_room(int state) {
@@ -245,16 +244,6 @@ Result<Request> load(int state, int folder, const std::string& name) {
   return parse_request(*text, id);
 }
 
-/// Empty when the folder does not exist.
-Result<FolderNames> filed(int state) {
-  auto folder = open_part(state, "requests");
-  if (!folder && folder.error().code == Errc::not_found)
-    return FolderNames{};
-  if (!folder)
-    return pass_on(folder);
-  return names_in(folder->get(), "requests");
-}
-
 bool names_request(const std::string& file) {
   return file.ends_with(kSuffix) && !file.starts_with('.');
 }
@@ -264,20 +253,18 @@ std::vector<Request> load_all(
     int state,
     const std::function<void(int folder, const std::string& name, const Error&)>& other) {
   std::vector<Request> requests;
-  const auto folder = open_part(state, "requests");
-  auto names = folder ? names_in(folder->get(), "requests")
-                      : Result<FolderNames>(tl::unexpected(folder.error()));
-  if (!names)
+  auto folder = list_folder(state, "requests");
+  if (!folder)
     return requests;
-  std::sort(names->files.begin(), names->files.end());
-  for (const std::string& name : names->files) {
+  std::sort(folder->names.files.begin(), folder->names.files.end());
+  for (const std::string& name : folder->names.files) {
     if (!names_request(name))
       continue;
-    auto request = load(state, folder->get(), name);
+    auto request = load(state, folder->fd.get(), name);
     if (request)
       requests.push_back(std::move(*request));
     else
-      other(folder->get(), name, request.error());
+      other(folder->fd.get(), name, request.error());
   }
   return requests;
 }
@@ -341,17 +328,15 @@ void RealRequests::prune() {
     return;
   pruned_ = now;
   for (const std::string part : {"replies", "requests"}) {
-    const auto folder = open_part(state_.get(), part);
-    const auto names = folder ? names_in(folder->get(), part)
-                              : Result<FolderNames>(tl::unexpected(folder.error()));
-    if (!names)
+    const auto folder = list_folder(state_.get(), part);
+    if (!folder)
       continue;
-    for (const std::string& name : names->files) {
+    for (const std::string& name : folder->names.files) {
       struct stat info {};
       const bool removable = part == "replies" || is_temporary_name(name);
-      if (removable && fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+      if (removable && fstatat(folder->fd.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
           now - info.st_mtime > kReplyAge)
-        unlinkat(folder->get(), name.c_str(), 0);
+        unlinkat(folder->fd.get(), name.c_str(), 0);
     }
   }
 }
@@ -449,12 +434,14 @@ std::vector<Result<std::string>> post_requests(const std::vector<std::string>& s
 }
 
 Result<std::vector<std::string>> filed_requests(const std::string& state_folder) {
-  const auto state = open_folder(state_folder);
-  auto names = state ? filed(state->get()) : Result<FolderNames>(tl::unexpected(state.error()));
-  if (!names)
-    return pass_on(names);
+  auto state = open_folder(state_folder);
+  auto folder = state ? list_folder(state->get(), "requests") : pass_on(state);
   std::vector<std::string> ids;
-  for (const std::string& name : names->files)
+  if (!folder && state && folder.error().code == Errc::not_found)
+    return ids;
+  if (!folder)
+    return pass_on(folder);
+  for (const std::string& name : folder->names.files)
     if (names_request(name))
       ids.push_back(name.substr(0, name.size() - kSuffix.size()));
   return ids;

@@ -15,6 +15,7 @@
 
 #include <sys/inotify.h>
 
+#include "base/pinned.h"
 #include "io/files/fd.h"
 #include "io/watch/watch.h"
 #include "io/watch/watch_scope.h"
@@ -28,15 +29,10 @@ namespace baton {
 ///
 /// If the root is missing, the nearest existing folder above it is watched for the name that leads
 /// to it. While the root exists, its parent is watched.
-class InotifyTree {
+class InotifyTree : private Pinned {
  public:
   /// Uses at most `max_watches`, whatever the kernel allows.
   InotifyTree(std::string root, WatchScope scope, std::size_t max_watches);
-  InotifyTree(const InotifyTree&) = delete;
-  InotifyTree& operator=(const InotifyTree&) = delete;
-  InotifyTree(InotifyTree&&) = delete;
-  InotifyTree& operator=(InotifyTree&&) = delete;
-  ~InotifyTree() = default;
 
   /// The descriptor to wait on; -1 when no inotify instance is left. Then everything is unwatched.
   int fd() const { return inotify_.get(); }

@@ -1,6 +1,5 @@
 #include "io/watch/poller.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
@@ -46,24 +45,19 @@ std::optional<FileState> state_of(int folder, const std::string& name, bool open
 // Adds the states of the files in one folder. Returns its folders.
 Result<std::vector<std::string>> look_into(int root, const std::string& path, bool files_matter,
                                            bool open_files, FileStates& stamps) {
-  const auto fd = safe_open(root, path, O_RDONLY | O_DIRECTORY);
-  if (!fd)
-    return tl::unexpected(fd.error());
-  const auto names = names_in(fd->get(), path);
-  if (!names)
-    return tl::unexpected(names.error());
-  if (files_matter) {
-    for (const std::string& name : names->files) {
-      if (const auto stamp = state_of(fd->get(), name, open_files))
+  auto folder = list_folder(root, path);
+  if (!folder)
+    return pass_on(folder);
+  if (files_matter)
+    for (const std::string& name : folder->names.files)
+      if (const auto stamp = state_of(folder->fd.get(), name, open_files))
         stamps.emplace(join_path(path, name), *stamp);
-    }
-    // A folder that replaces a file, or is replaced by one. Its content does not matter here.
-    for (const std::string& name : names->folders)
-      stamps.emplace(join_path(path, name), FileState{});
-  }
   std::vector<std::string> folders;
-  for (const std::string& name : names->folders)
+  for (const std::string& name : folder->names.folders) {
     folders.push_back(join_path(path, name));
+    if (files_matter)
+      stamps.emplace(folders.back(), FileState{});
+  }
   return folders;
 }
 

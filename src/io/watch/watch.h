@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/pinned.h"
 #include "base/time.h"
 #include "io/watch/watch_scope.h"
 
@@ -38,15 +39,11 @@ struct WatchOptions {
 /// Watches the files of one root until it is destroyed. When `watch` returns, everything is
 /// watched, so a scan after that misses nothing. It sleeps while nothing changes, except for the
 /// rescans.
-class Watch {
+class Watch : private Pinned {
  public:
   struct State;
   explicit Watch(std::shared_ptr<State> state);
   ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-  Watch(Watch&&) = delete;
-  Watch& operator=(Watch&&) = delete;
 
   /// A text for people, such as "inotify, 12 folders", with what is polled and why.
   std::string describe() const;

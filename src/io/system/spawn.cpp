@@ -1,9 +1,7 @@
-#include "io/agents/spawn.h"
+#include "io/system/spawn.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -12,6 +10,7 @@
 
 #include <spawn.h>
 
+#include "base/pinned.h"
 #include "io/system/command.h"
 #include "shim/protocol.h"
 
@@ -19,7 +18,7 @@ namespace baton {
 namespace {
 
 /// The arguments of posix_spawn.
-class Plan {
+class Plan : private Pinned {
  public:
   Plan() {
     posix_spawn_file_actions_init(&actions_);
@@ -29,10 +28,6 @@ class Plan {
     posix_spawn_file_actions_destroy(&actions_);
     posix_spawnattr_destroy(&attributes_);
   }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
-  Plan(Plan&&) = delete;
-  Plan& operator=(Plan&&) = delete;
 
   /// Moves our descriptor to a high number first, so that no target overwrites a source.
   bool pass(int from, int to) {
@@ -60,10 +55,9 @@ class Plan {
                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) == 0;
   }
 
-  int spawn(pid_t& pid, const std::vector<std::string>& words) {
-    std::vector<std::string> copies = words;
-    const std::vector<char*> argv = pointers_to(copies);
-    std::array<char*, 1> env = {nullptr};
+  int spawn(pid_t& pid, ShimCall call) {
+    const std::vector<char*> argv = pointers_to(call.argv);
+    const std::vector<char*> env = pointers_to(call.env);
     return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), env.data());
   }
 
@@ -78,14 +72,13 @@ class Plan {
 Result<StartedShim> spawn_shim(const ShimCall& call) {
   const std::string& shim = call.argv.at(0);
   Plan plan;
-  const bool planned = plan.settle() && plan.pass(call.directory, shim::kDirectoryFd) &&
-                       plan.pass(call.lock, shim::kLockFd) &&
-                       (call.go < 0 || plan.pass(call.go, shim::kGoFd)) &&
-                       (call.launch < 0 || plan.pass(call.launch, shim::kLaunchFd));
+  bool planned = plan.settle();
+  for (const auto& [from, to] : call.descriptors)
+    planned = planned && plan.pass(from, to);
   if (!planned)
     return system_error(errno, "cannot pass descriptors on", shim);
   pid_t pid = 0;
-  if (const int error = plan.spawn(pid, call.argv); error != 0)
+  if (const int error = plan.spawn(pid, call); error != 0)
     return system_error(error, "cannot start the shim", shim);
   // It is our child and only we collect its exit status, so its number is still its own.
   StartedShim started{pid, Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0U))),

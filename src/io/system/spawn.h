@@ -1,10 +1,12 @@
 #pragma once
 
 // Starts `baton-shim` with exactly the descriptors and arguments that shim/protocol.h specifies,
-// and nothing else of this process.
+// and nothing else of this process. Standard streams that are
+// not passed on are /dev/null.
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -15,11 +17,9 @@ namespace baton {
 
 /// The arguments and descriptors of one call of `baton-shim`.
 struct ShimCall {
-  std::vector<std::string> argv;  ///< argv[0] is its absolute path
-  int directory = -1;
-  int lock = -1;
-  int go = -1;      ///< -1: none
-  int launch = -1;  ///< -1: none
+  std::vector<std::string> argv;                 ///< argv[0] is its absolute path
+  std::vector<std::pair<int, int>> descriptors;  ///< ours, and their numbers in the shim
+  std::vector<std::string> env = {};
 };
 
 /// A started shim, and the descriptor to wait for its end.
