@@ -384,17 +384,4 @@ void Machine::resume_loop(bool from_handoff) {
   stage(top, kStep.at(static_cast<std::size_t>(top.work.step)).word);
 }
 
-void Machine::continue_from(Rebuilt rebuilt) {
-  Frame& frame = snapshot_.memo.frames.back();
-  if (!rebuilt.result && !rebuilt.verdict)
-    return;
-  read(frame);
-  frame.work.action = std::move(rebuilt.action);
-  frame.work.result = std::move(rebuilt.result);
-  if (rebuilt.verdict)
-    apply_verdict(frame, *rebuilt.verdict);
-  else
-    conclude(frame, nullptr);
-}
-
 }  // namespace baton::fsm_loop

@@ -16,12 +16,7 @@ namespace baton::fsm_loop {
 
 // Executes a loop. What takes time (an action, a judge, a wait) becomes part of the decision;
 // everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
-// (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state),
-// rebuild.cpp (progress from an event file).
-
-inline constexpr std::size_t kPreview = 2000;  ///< bytes of output in an event: the last ones
-/// events per action, one for each line: the last ones
-inline constexpr std::size_t kMostLines = 500;
+// (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state).
 
 /// Collects lines for the event file; they are appended in one write.
 class EventLog {
@@ -39,20 +34,6 @@ class EventLog {
   std::string lines_;
 };
 
-/// The progress of a loop that baton has not run itself: its state file, plus the lines of its
-/// event file that are newer. An action whose end is in the event file is not run again.
-struct Rebuilt {
-  Record record;
-  std::string action;                  ///< the text of the action in the present entry
-  std::optional<ActionResult> result;  ///< it has ended, and the loop has not moved on
-  std::optional<Verdict> verdict;      ///< the action was evaluated as well
-  std::string lost;                    ///< why the loop cannot continue from here; empty: it can
-};
-
-/// `events`: the last lines of the event file; nullptr: there is none. If another program's state
-/// says that the loop has ended, the state is the newest file, and the events are ignored.
-Rebuilt rebuild_progress(const Loop& loop, Record record, const Value* events);
-
 /// One entry of a state: enter -> act -> (judge) -> verdict -> transition -> enter the next state.
 /// `enter` first looks whether the loop ends: at a terminal state, a limit or the timeout. A loop
 /// inside a state is one more frame; its end is the result of that state.
@@ -69,8 +50,6 @@ class Machine {
   void halt(Status status, std::string_view terminated_by, const std::string& error = {});
   /// Continues after `halt`, a limit, a handoff, or where another program left it.
   void resume_loop(bool from_handoff);
-  /// Continues with what the event file says about the present entry.
-  void continue_from(Rebuilt rebuilt);
 
  private:
   bool step();

@@ -11,6 +11,8 @@ namespace baton::fsm_loop {
 
 namespace {
 
+constexpr std::size_t kPreview = 2000;   ///< bytes of output in an event: the last ones
+constexpr std::size_t kMostLines = 500;  ///< events per action, one for each line: the last ones
 constexpr int kTimedOut = 124;
 constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
