@@ -33,15 +33,6 @@ std::map<std::string, Findings> check_each(const FlowState& docs, const Json& op
   return all;
 }
 
-Decision only_looked_at(const View& view, std::string_view state) {
-  Decision decision;
-  decision.control = Control::idle;
-  for (const auto& [path, accepted] : view.docs)
-    if (accepted.kind == state)
-      decision.declared = json::text(accepted.document->root(), "status").value_or("");
-  return decision;
-}
-
 std::string text_of(const Value& object, std::string_view name) {
   return std::string(json::text(object, name).value_or(""));
 }
@@ -50,16 +41,28 @@ std::int64_t count_of(const Value& object, std::string_view name) {
   return json::integer(object, name).value_or(0);
 }
 
+Value::ConstArray items_in(const Value* list) {
+  static const Json none = Json::array();
+  return (list != nullptr && list->IsArray() ? list : &*none)->GetArray();
+}
+
+Value::ConstArray items_in(const Value& object, std::string_view name) {
+  return items_in(json::child(object, name));
+}
+
+Value::ConstObject members_in(const Value& object, std::string_view name) {
+  static const Json none = Json::object();
+  const Value* const found = json::child(object, name);
+  return (found != nullptr && found->IsObject() ? found : &*none)->GetObject();
+}
+
 std::vector<std::string> texts_of(const Value* value) {
   std::vector<std::string> all;
-  if (value == nullptr)
-    return all;
-  if (const auto one = json::text(*value))
+  if (const auto one = value == nullptr ? std::nullopt : json::text(*value))
     all.emplace_back(*one);
-  else if (value->IsArray())
-    for (const Value& item : value->GetArray())
-      if (const auto each = json::text(item))
-        all.emplace_back(*each);
+  for (const Value& item : items_in(value))
+    if (const auto each = json::text(item))
+      all.emplace_back(*each);
   return all;
 }
 

@@ -3,8 +3,6 @@
 // File kinds and readers of documents that several dialects share. Documents have passed their
 // schema, so a missing member just gets a default.
 
-// Members of documents that may be there or not, for reading what is known to fit its schema.
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -33,14 +31,15 @@ using CheckOne = Findings (*)(const std::string& path, const Accepted& accepted,
 std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
                                            CheckOne check_one);
 
-/// The decision of a dialect that only observes: nothing starts, and `status` of the document of
-/// kind `state` is shown.
-Decision only_looked_at(const View& view, std::string_view state);
-
 /// A text member; empty without one.
 std::string text_of(const Value& object, std::string_view name);
 /// An integer member; 0 without one.
 std::int64_t count_of(const Value& object, std::string_view name);
+/// The items of a list, or of a member that is one; none for anything else.
+Value::ConstArray items_in(const Value* list);
+Value::ConstArray items_in(const Value& object, std::string_view name);
+/// The members of a member that is an object; none for anything else.
+Value::ConstObject members_in(const Value& object, std::string_view name);
 /// The texts of a list; one text counts as a list of one. Other items are left out.
 std::vector<std::string> texts_of(const Value* value);
 std::vector<std::string> texts_of(const Value& object, std::string_view name);

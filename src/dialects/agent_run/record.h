@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/json/json.h"
@@ -48,8 +47,6 @@ struct StepRecord {
 };
 
 StepRecord step_record(const Value& step);
-/// Names and values in the order of the file.
-std::vector<std::pair<std::string_view, Json>> members(const StepRecord& step);
 Json json_of(const StepRecord& step);
 
 /// State of the whole run; `status` in run_state.json.

@@ -27,6 +27,9 @@ inline constexpr std::array kStatus = {
     StatusRow{"SKIPPED", Status::skipped, false, true, "skipped"},
 };
 static_assert(in_enum_order(kStatus, &StatusRow::status, Status::skipped));
+constexpr const auto& word_table(Status /*status*/) {
+  return kStatus;
+}
 
 /// Status words of reports, in upper case. Agents use many words for two results.
 struct ReportRow {

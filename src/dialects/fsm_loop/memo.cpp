@@ -1,32 +1,23 @@
 #include "dialects/fsm_loop/memo.h"
 
-#include "dialects/member_list.h"
-#include "dialects/tables.h"
+#include "dialects/kinds.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::fsm_loop {
 
-namespace {
-
-Json json_of(const ActionResult& result) {
-  return Json::object({{"exit_code", result.exit_code},
-                       {"output", result.output},
-                       {"error_output", result.error_output},
-                       {"duration_ms", result.duration_ms},
-                       {"timeout_kind", result.timeout_kind},
-                       {"not_run", result.not_run}});
+template <class Visit>
+void fields(ActionResult& result, Visit visit) {
+  visit("exit_code", result.exit_code);
+  visit("output", result.output);
+  visit("error_output", result.error_output);
+  visit("duration_ms", result.duration_ms);
+  visit("timeout_kind", result.timeout_kind);
+  visit("not_run", result.not_run);
 }
 
-ActionResult result_of(const Value& root) {
-  return ActionResult{static_cast<int>(count_of(root, "exit_code")),
-                      text_of(root, "output"),
-                      text_of(root, "error_output"),
-                      count_of(root, "duration_ms"),
-                      text_of(root, "timeout_kind"),
-                      text_of(root, "not_run")};
-}
-
-template <class AnyWork, class Visit>
-void visit_members(AnyWork& work, const Visit& visit) {
+template <class Visit>
+void fields(Work& work, Visit visit) {
+  visit("step", work.step);
   visit("action", work.action);
   visit("tries", work.tries);
   visit("api_tries", work.api_tries);
@@ -39,10 +30,22 @@ void visit_members(AnyWork& work, const Visit& visit) {
   visit("limit", work.limit);
   visit("asked", work.asked);
   visit("model", work.model);
+  visit("result", work.result);
+  visit("earlier", work.previous);
 }
 
-template <class AnyMemo, class Visit>
-void visit_memo(AnyMemo& memo, const Visit& visit) {
+/// Without the record, which for the first frame is the state file.
+template <class Visit>
+void fields(Frame& frame, Visit visit) {
+  visit("definition", frame.definition);
+  visit("work", frame.work);
+  visit("memory", frame.memory);
+  visit("since_ms", frame.since_ms);
+}
+
+/// Without the frames.
+template <class Visit>
+void fields(Memo& memo, Visit visit) {
   visit("driven", memo.owned);
   visit("start", memo.start);
   visit("resumes", memo.resumes);
@@ -55,45 +58,12 @@ void visit_memo(AnyMemo& memo, const Visit& visit) {
   visit("dealt", memo.dealt);
 }
 
-Json json_of(const Work& work) {
-  Json root = Json::object({{"step", kStep.at(static_cast<std::size_t>(work.step)).word}});
-  visit_members(work, MemberWriter(root, true));
-  if (work.result)
-    root.set("result", json_of(*work.result));
-  if (work.previous)
-    root.set("previous", *work.previous);
-  return root;
-}
-
-Work work_of(const Value& root) {
-  Work work;
-  if (const StepRow* const row = row_of(kStep, text_of(root, "step")))
-    work.step = row->step;
-  visit_members(work, MemberReader(root));
-  if (const Value* const result = json::child(root, "result"))
-    work.result = result_of(*result);
-  if (const Value* const previous = json::child(root, "previous"))
-    work.previous = Json(*previous);
-  return work;
-}
-
-}  // namespace
-
 Memo memo_of(const Json& json, const Record& own) {
   Memo memo;
-  visit_memo(memo, MemberReader(*json));
-  const Value* const frames = json::child(*json, "frames");
-  if (frames == nullptr || !frames->IsArray())
-    return memo;
-  for (const Value& each : frames->GetArray()) {
+  read_memo(*json, memo);
+  for (const Value& each : items_in(*json, "frames")) {
     Frame& frame = memo.frames.emplace_back();
-    if (const Value* const definition = json::child(each, "definition"))
-      frame.definition = Json(*definition);
-    if (const Value* const work = json::child(each, "work"))
-      frame.work = work_of(*work);
-    if (const Value* const memory = json::child(each, "memory"); memory && memory->IsObject())
-      frame.memory = Json(*memory);
-    frame.since_ms = count_of(each, "since_ms");
+    read_memo(each, frame);
     const Value* const record = json::child(each, "record");
     frame.record = record == nullptr ? own : record_of(*record);
   }
@@ -103,18 +73,12 @@ Memo memo_of(const Json& json, const Record& own) {
 Json json_of(const Memo& memo) {
   Json frames = Json::array();
   for (std::size_t i = 0; i < memo.frames.size(); ++i) {
-    const Frame& frame = memo.frames[i];
-    Json one = Json::object({{"definition", frame.definition},
-                             {"work", json_of(frame.work)},
-                             {"memory", frame.memory},
-                             {"since_ms", frame.since_ms}});
+    Json one = write_memo(memo.frames[i]);
     if (i > 0)
-      one.set("record", json_of(frame.record, nullptr));
+      one.set("record", json_of(memo.frames[i].record, nullptr));
     frames.push(one);
   }
-  Json root = Json::object();
-  visit_memo(memo, MemberWriter(root));
-  return root.set("frames", frames);
+  return write_memo(memo).set("frames", frames);
 }
 
 }  // namespace baton::fsm_loop

@@ -35,6 +35,9 @@ inline constexpr std::array kStep = {
     StepRow{"child", Step::child},
 };
 static_assert(in_enum_order(kStep, &StepRow::step, Step::child));
+constexpr const auto& word_table(Step /*step*/) {
+  return kStep;
+}
 
 /// The name of the limit after which one due shell command may still run.
 inline constexpr std::string_view kTimeout = "timeout";
@@ -49,8 +52,9 @@ struct Work {
   RunId announced;                     ///< the run for which `action_start` was logged
   std::optional<ActionResult> result;  ///< of the action, once it has ended
   std::string asked;                   ///< the question for the judge
-  /// The earlier `prev_result`, while this action's result is already in its place.
-  std::optional<Json> previous;
+  /// The earlier `prev_result`, while this action's result is already in its place: a list of one,
+  /// for it may be null. Null: none.
+  Json previous;
   std::string model;                    ///< of the judge; may be empty
   std::int64_t until_ms = 0;            ///< nothing happens before this time of baton's clock
   std::int64_t waits_since_ms = 0;      ///< start of a long wait; 0: none

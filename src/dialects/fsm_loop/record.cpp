@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "dialects/member_list.h"
-#include "dialects/tables.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::fsm_loop {
 
-namespace {
-
-template <class AnyRecord, class Visit>
-void visit_progress(AnyRecord& record, const Visit& visit) {
+template <class Visit>
+void fields(Record& record, Visit visit) {
   visit("loop_name", record.loop_name);
   visit("current_state", record.current_state);
   visit("iteration", record.iteration);
@@ -19,18 +16,12 @@ void visit_progress(AnyRecord& record, const Visit& visit) {
   visit("prev_result", record.prev_result);
   visit("last_result", record.last_result);
   visit("started_at", record.started_at);
-}
-
-template <class AnyRecord, class Visit>
-void visit_counters(AnyRecord& record, const Visit& visit) {
+  visit("updated_at", record.updated_at);
+  visit("status", record.status);
+  visit("phase", record.phase);
   visit("accumulated_ms", record.accumulated_ms);
   visit("cycle", record.cycle);
   visit("seq", record.seq);
-}
-
-/// Members that are only written when they have content.
-template <class AnyRecord, class Visit>
-void visit_optional(AnyRecord& record, const Visit& visit) {
   visit("continuation_prompt", record.continuation_prompt);
   visit("iteration_count", record.passes);
   visit("retry_counts", record.retries);
@@ -50,32 +41,41 @@ void visit_optional(AnyRecord& record, const Visit& visit) {
   visit("error", record.error);
 }
 
+namespace {
+
+/// The last member that is always written. Those after it are written only when they have content.
+constexpr std::string_view kLastFixed = "seq";
+
+bool has_content(const Value& value) {
+  if (value.IsString())
+    return value.GetStringLength() > 0;
+  if (value.IsObject())
+    return !value.ObjectEmpty();
+  return value.IsArray() ? !value.Empty() : json::integer(value).value_or(0) != 0;
+}
+
 }  // namespace
 
 Record record_of(const Value& state) {
   Record record;
-  const MemberReader read(state);
-  visit_progress(record, read);
-  visit_counters(record, read);
-  visit_optional(record, read);
-  const StatusRow* const status = row_of(kStatus, text_of(state, "status"));
-  record.status = status == nullptr ? Status::failed : status->status;
   // Without a phase the file is another program's. The action may or may not have run.
-  const PhaseRow* const phase = row_of(kPhase, text_of(state, "phase"));
-  record.phase = phase == nullptr ? Phase::entered : phase->phase;
+  record.phase = Phase::entered;
+  read_memo(state, record);
   return record;
 }
 
 Json json_of(const Record& record, const Value* before) {
   Json root = before == nullptr ? Json::object() : Json(*before);
-  const MemberWriter write(root);
-  visit_progress(record, write);
-  if (json::child(*root, "updated_at") == nullptr)
-    root.set("updated_at", "");
-  root.set("status", record.status_word());
-  root.set("phase", kPhase.at(static_cast<std::size_t>(record.phase)).word);
-  visit_counters(record, write);
-  visit_optional(record, MemberWriter(root, true));
+  const Json all = write_memo(record);
+  bool fixed = true;
+  for (const auto& member : all->GetObject()) {
+    const std::string_view name = json::name(member.name);
+    if (fixed || has_content(member.value))
+      root.set(name, member.value);
+    else
+      root.erase(name);
+    fixed = fixed && name != kLastFixed;
+  }
   return root;
 }
 

@@ -36,6 +36,9 @@ inline constexpr std::array kPhase = {
     PhaseRow{"routed", Phase::routed},
 };
 static_assert(in_enum_order(kPhase, &PhaseRow::phase, Phase::routed));
+constexpr const auto& word_table(Phase /*phase*/) {
+  return kPhase;
+}
 
 using Counts = std::map<std::string, std::int64_t>;
 
@@ -49,6 +52,7 @@ struct Record {
   Json prev_result;  ///< null: no action has run
   Json last_result;  ///< null: nothing was evaluated
   std::string started_at;
+  std::string updated_at;
   Status status = Status::running;
   std::string continuation_prompt;
   std::int64_t accumulated_ms = 0;    ///< working time before the last resume

@@ -237,8 +237,8 @@ bool Machine::ask_judge(Frame& frame) {
     frame.work.step = Step::enter;
     return true;
   }
-  if (frame.work.previous)
-    frame.record.prev_result = *std::exchange(frame.work.previous, {});
+  if (const Json previous = std::exchange(frame.work.previous, {}); !previous.is_null())
+    frame.record.prev_result = Json((*previous)[0]);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
   const Judging judging{.loop = loop_,
@@ -317,7 +317,7 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
 
 /// The loop ends after this action. A resume evaluates the action, which does not run again.
 void Machine::stop_after_timeout(Frame& frame, const ActionResult* action) {
-  Json previous = frame.record.prev_result;
+  Json previous = Json::array({frame.record.prev_result});
   frame.record.prev_result = prev_of(frame.record.current_state, action);
   if (handle_signal(frame))
     return;

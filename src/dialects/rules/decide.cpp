@@ -281,17 +281,6 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
   std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
 }
 
-/// Memos of former versions have the number of a reaction for its key.
-void name_reactions(const Rule& rule, Memo& memo) {
-  for (auto& [subject, entry] : memo.entries)
-    for (std::size_t i = 0; i < rule.react.size(); ++i)
-      for (const std::string kind : {"", "r"})
-        if (auto old = entry.written.extract(std::to_string(i) + kind)) {
-          old.key() = rule.react[i].key + kind;
-          entry.written.insert(std::move(old));
-        }
-}
-
 /// Whether there are members that might be subjects, and none is one.
 bool without_subjects(const Value& root, const std::string& pointer) {
   const Value* const map = json::at(root, pointer.substr(0, pointer.find(kSubject) - 1));
@@ -380,7 +369,6 @@ Decision decide(const View& view) {
   const Scene scene(view.flow, view.docs, *rule);
   Memo memo = memo_of(view.memo);
   tidy(view, *rule, memo);
-  name_reactions(*rule, memo);
   hear_people(view, scene, memo, decision);
   Writes writes(view, scene, memo);
   Reacting reacting(view, scene, memo, writes, decision);

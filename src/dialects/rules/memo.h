@@ -32,6 +32,12 @@ struct Entry {
   Saying said;
 };
 
+/// The reply to a request.
+struct Answer {
+  bool accepted = false;
+  std::string message;
+};
+
 /// A member that baton wrote, as JSON; empty: it did not exist.
 struct Written {
   std::string pointer;
@@ -49,7 +55,7 @@ struct Memo {
   std::map<Subject, Saying> said;  ///< last decision per subject
   /// Writes per path, each based on the result of the one before.
   std::map<std::string, std::vector<Writing>> files;
-  std::map<std::string, Reply> heard;  ///< replies to requests that are still shown, by id
+  std::map<std::string, Answer> heard;  ///< replies to requests that are still shown, by id
 
   /// The memory of the present entry; an older one is replaced.
   Entry& entry(const Subject& subject, std::uint64_t generation);
@@ -57,6 +63,6 @@ struct Memo {
 
 Memo memo_of(const Json& json);
 /// Null without anything to remember.
-Json json_of(const Memo& memo);
+Json json_of(Memo memo);
 
 }  // namespace baton::rules
