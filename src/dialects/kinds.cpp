@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "base/embedded.h"
+#include "base/text.h"
+
 namespace baton {
 
 FileKind file_kind(std::string_view dialect, std::string name, std::string pattern, Format format) {
@@ -31,6 +34,47 @@ std::map<std::string, Findings> check_each(const FlowState& docs, const Json& op
       if (Findings found = check_one(path, accepted, options); !found.empty())
         all.emplace(path, std::move(found));
   return all;
+}
+
+std::shared_ptr<const Schema> embedded_schema(std::string_view path) {
+  const std::string_view* const text = embedded_file(path);
+  const auto none = [](std::string_view) { return fail(Errc::not_found, "no such schema"); };
+  auto compiled = compile_schema(text == nullptr ? "" : *text, path, none);
+  return compiled ? *std::move(compiled) : nullptr;
+}
+
+std::string first_error(const std::string& path, const std::string& findings) {
+  const auto parsed = parse_json(findings);
+  for (const Value& each : items_in(parsed ? &**parsed : nullptr)) {
+    const auto number = [&](const char* key) {
+      return ":" + std::to_string(json::integer(each, key).value_or(1));
+    };
+    if (json::text(each, "severity") == "error")
+      return path + number("line") + number("column") + ": " + text_of(each, "message") +
+             (text_of(each, "suggestion").empty()
+                  ? ""
+                  : "; did you mean " + text_of(each, "suggestion") + "?");
+  }
+  return path;
+}
+
+std::string normalized(std::string_view path) {
+  std::vector<std::string> kept;
+  for (std::string& part : split(path, '/')) {
+    if (part == ".." && !kept.empty() && kept.back() != "..")
+      kept.pop_back();
+    else if (!part.empty() && part != "." && !(part == ".." && path.starts_with('/')))
+      kept.push_back(std::move(part));
+  }
+  return (path.starts_with('/') ? "/" : "") + join(kept, "/");
+}
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'a' && c <= 'z')
+      c = static_cast<char>(c - 'a' + 'A');
+  return result;
 }
 
 std::string text_of(const Value& object, std::string_view name) {

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json/json.h"
+#include "base/schema/schema.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
 
@@ -30,6 +32,19 @@ using CheckOne = Findings (*)(const std::string& path, const Accepted& accepted,
                               const Json& options);
 std::map<std::string, Findings> check_each(const FlowState& docs, const Json& options, Scope scope,
                                            CheckOne check_one);
+
+/// A schema that is compiled into baton: `schemas/DIALECT/NAME.schema.json`.
+std::shared_ptr<const Schema> embedded_schema(std::string_view path);
+
+/// The place and text of the first error in the findings of a rejected file: `x.json:4:7: ...`.
+std::string first_error(const std::string& path, const std::string& findings);
+
+/// A path without `.`, `..` and empty parts, by text alone; links are not followed. `..` in front
+/// of a relative path stays.
+std::string normalized(std::string_view path);
+
+/// In upper case; words of formats are ASCII.
+std::string upper(std::string_view text);
 
 /// A text member; empty without one.
 std::string text_of(const Value& object, std::string_view name);
