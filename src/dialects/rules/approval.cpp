@@ -1,5 +1,3 @@
-#include "dialects/rules/approval.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "dialects/kinds.h"
+#include "dialects/rules/decide.h"
 
 namespace baton::rules {
 namespace {
@@ -116,7 +116,7 @@ class ApprovalRequests {
       return refused(quoted(subject) + " was already " + said.decision + " by " +
                      printable(said.by, 80) + "; a new decision is possible at its next stage");
     Saying said{*word_for(request.verb), request.by.empty() ? "somebody" : request.by,
-                std::string(json::text(*request.arguments, "comment").value_or(""))};
+                text_of(*request.arguments, "comment")};
     const std::string done = subject + " is " + said.decision;
     enter(*wait, std::move(said));
     return Answer{true, done};

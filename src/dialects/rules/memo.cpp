@@ -1,6 +1,5 @@
-#include "dialects/rules/memo.h"
-
 #include "dialects/memo_fields.h"
+#include "dialects/rules/scene.h"
 
 namespace baton::rules {
 
