@@ -1,9 +1,8 @@
-#include "dialects/agent_run/brief.h"
-
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/files.h"
 #include "dialects/agent_run/snapshot.h"
 
