@@ -197,9 +197,8 @@ class RequestHandler {
     const bool inside = snapshot_.memo.frames.size() > 1 && record.limited_state.empty();
     if (enters && !inside)
       return limit(loop, record, max_steps);
-    // The timeout applies within loops inside its states as well. Without this check each resume of
-    // a loop that has timed out would run one more command.
-    return enters || record.status == Status::timed_out ? out_of_time(loop, record) : std::string();
+    // The timeout applies within loops inside its states as well.
+    return enters ? out_of_time(loop, record) : std::string();
   }
 
   void resume(const Request& request) {
@@ -282,16 +281,9 @@ std::optional<std::int64_t> pid_in(const Value& root) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
-/// A document that exists; nullptr: none.
-const Document* present(const Snapshot& snapshot, const std::string& path) {
-  const auto found = snapshot.view.docs.find(path);
-  return found == snapshot.view.docs.end() || !found->second.present ? nullptr
-                                                                     : found->second.document.get();
-}
-
 std::optional<std::int64_t> locking_pid(const Snapshot& snapshot) {
-  const Document* const lock = present(snapshot, snapshot.paths.lock());
-  return lock == nullptr ? std::nullopt : pid_in(lock->root());
+  const Accepted* const lock = snapshot.present(snapshot.paths.lock());
+  return lock == nullptr ? std::nullopt : pid_in(lock->document->root());
 }
 
 std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
@@ -299,8 +291,8 @@ std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
   const auto locking = locking_pid(snapshot);
   if (locking && other_program_holds_lock(snapshot))
     return locking;
-  if (const Document* const file = present(snapshot, snapshot.paths.pid()))
-    if (const auto number = decimal(file->text()); number && *number >= 1)
+  if (const Accepted* const file = snapshot.present(snapshot.paths.pid()))
+    if (const auto number = decimal(file->document->text()); number && *number >= 1)
       return static_cast<std::int64_t>(std::min(*number, kMostPid));
   if (locking)
     return locking;

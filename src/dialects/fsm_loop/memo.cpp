@@ -1,9 +1,112 @@
 #include "dialects/fsm_loop/memo.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "dialects/kinds.h"
 #include "dialects/memo_fields.h"
 
 namespace baton::fsm_loop {
+
+template <class Visit>
+void fields(Record& record, Visit visit) {
+  visit("loop_name", record.loop_name);
+  visit("current_state", record.current_state);
+  visit("iteration", record.iteration);
+  visit("captured", record.captured);
+  visit("prev_result", record.prev_result);
+  visit("last_result", record.last_result);
+  visit("started_at", record.started_at);
+  visit("updated_at", record.updated_at);
+  visit("status", record.status);
+  visit("phase", record.phase);
+  visit("accumulated_ms", record.accumulated_ms);
+  visit("cycle", record.cycle);
+  visit("seq", record.seq);
+  visit("continuation_prompt", record.continuation_prompt);
+  visit("iteration_count", record.passes);
+  visit("retry_counts", record.retries);
+  visit("edge_revisit_counts", record.edges);
+  visit("entry_counts", record.entries);
+  visit("rate_limit_retries", record.rate_limits);
+  visit("consecutive_rate_limit_exhaustions", record.exhaustions);
+  visit("messages", record.messages);
+  visit("context", record.context);
+  visit("resumed_at", record.resumed_at);
+  visit("resume_count", record.resume_count);
+  visit("max_steps", record.max_steps);
+  visit("start", record.start);
+  visit("archived", record.archived);
+  visit("terminated_by", record.terminated_by);
+  visit("limited_state", record.limited_state);
+  visit("error", record.error);
+}
+
+namespace {
+
+/// The last member that is always written. Those after it are written only when they have content.
+constexpr std::string_view kLastFixed = "seq";
+
+bool has_content(const Value& value) {
+  if (value.IsString())
+    return value.GetStringLength() > 0;
+  if (value.IsObject())
+    return !value.ObjectEmpty();
+  return value.IsArray() ? !value.Empty() : json::integer(value).value_or(0) != 0;
+}
+
+}  // namespace
+
+Record record_of(const Value& state) {
+  Record record;
+  // Without a phase the file is another program's. The action may or may not have run.
+  record.phase = Phase::entered;
+  read_memo(state, record);
+  return record;
+}
+
+Json json_of(const Record& record, const Value* before) {
+  Json root = before == nullptr ? Json::object() : Json(*before);
+  const Json all = write_memo(record);
+  bool fixed = true;
+  for (const auto& member : all->GetObject()) {
+    const std::string_view name = json::name(member.name);
+    if (fixed || has_content(member.value))
+      root.set(name, member.value);
+    else
+      root.erase(name);
+    fixed = fixed && name != kLastFixed;
+  }
+  return root;
+}
+
+std::string_view last_bytes(std::string_view text, std::size_t bytes) {
+  std::size_t begin = text.size() - std::min(text.size(), bytes);
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
+    ++begin;
+  return text.substr(begin);
+}
+
+void add_message(Record& record, std::string_view message) {
+  std::vector<std::string>& all = record.messages;
+  all.emplace_back(last_bytes(message, kMostMessages));
+  std::size_t bytes = 0;
+  auto first = all.end();
+  while (first != all.begin() && bytes + std::prev(first)->size() <= kMostMessages)
+    bytes += (--first)->size();
+  all.erase(all.begin(), first);
+}
+
+void change_state(Record& record, const std::string& from, const std::string& to) {
+  if (to == from) {
+    ++record.retries[to];
+  } else {
+    record.retries.erase(from);
+    record.entries.erase(from);
+  }
+  record.current_state = to;
+  record.phase = Phase::routed;
+}
 
 template <class Visit>
 void fields(ActionResult& result, Visit visit) {
@@ -31,7 +134,6 @@ void fields(Work& work, Visit visit) {
   visit("asked", work.asked);
   visit("model", work.model);
   visit("result", work.result);
-  visit("earlier", work.previous);
 }
 
 /// Without the record, which for the first frame is the state file.
