@@ -5,7 +5,7 @@
 #include "base/placeholders.h"
 #include "base/text.h"
 #include "config/config_fields.h"
-#include "dialects/rules/cycles.h"
+#include "dialects/rules/rule_check.h"
 #include "dialects/rules/scene.h"
 
 namespace baton {

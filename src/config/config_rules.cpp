@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "config/config_fields.h"
 #include "core/catalog.h"
-#include "dialects/rules/cycles.h"
+#include "dialects/rules/rule_check.h"
 
 namespace baton {
 namespace {

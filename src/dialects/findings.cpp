@@ -101,6 +101,12 @@ std::string near_word(std::string_view word, std::span<const std::string_view> w
   return nearest(word, candidates).value_or("");
 }
 
+Detail none_of_words(std::string_view word, std::span<const std::string_view> words) {
+  return {.found = std::string(word),
+          .expected = any_of_words(words),
+          .suggestion = near_word(word, words)};
+}
+
 std::string member_pointer(const std::string& pointer, std::string_view name) {
   return pointer + "/" + json::pointer_token(name);
 }

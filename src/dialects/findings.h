@@ -62,6 +62,8 @@ bool lists(const Value* list, std::string_view word);
 std::string any_of_words(std::span<const std::string_view> words);
 /// The most similar word, or empty. Empty also for a very long word or very many candidates.
 std::string near_word(std::string_view word, std::span<const std::string_view> words);
+/// For a word that is none of the known ones: the found, the expected and the nearest.
+Detail none_of_words(std::string_view word, std::span<const std::string_view> words);
 /// The pointer to a member: `/steps/a~1b`.
 std::string member_pointer(const std::string& pointer, std::string_view name);
 std::string item_pointer(const std::string& pointer, std::size_t index);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/embedded.h"
 #include "base/text.h"
 
 namespace baton {
@@ -47,6 +48,39 @@ std::string rejected_lines(const View& view) {
   return lines;
 }
 
+std::shared_ptr<const Schema> embedded_schema(std::string_view path) {
+  const std::string_view* const text = embedded_file(path);
+  const auto none = [](std::string_view) { return fail(Errc::not_found, "no such schema"); };
+  auto compiled = compile_schema(text == nullptr ? "" : *text, path, none);
+  return compiled ? *std::move(compiled) : nullptr;
+}
+
+std::string first_error(const std::string& path, const std::string& findings) {
+  const auto parsed = parse_json(findings);
+  for (const Value& each : items_in(parsed ? &**parsed : nullptr)) {
+    const auto number = [&](const char* key) {
+      return ":" + std::to_string(json::integer(each, key).value_or(1));
+    };
+    if (json::text(each, "severity") == "error")
+      return path + number("line") + number("column") + ": " + text_of(each, "message") +
+             (text_of(each, "suggestion").empty()
+                  ? ""
+                  : "; did you mean " + text_of(each, "suggestion") + "?");
+  }
+  return path;
+}
+
+std::string normalized(std::string_view path) {
+  std::vector<std::string> kept;
+  for (std::string& part : split(path, '/')) {
+    if (part == ".." && !kept.empty() && kept.back() != "..")
+      kept.pop_back();
+    else if (!part.empty() && part != "." && !(part == ".." && path.starts_with('/')))
+      kept.push_back(std::move(part));
+  }
+  return (path.starts_with('/') ? "/" : "") + join(kept, "/");
+}
+
 std::string text_of(const Value& object, std::string_view name) {
   return std::string(json::text(object, name).value_or(""));
 }
@@ -63,16 +97,28 @@ std::string list_lines(const std::vector<std::string>& items) {
   return items.empty() ? "" : "- " + join(items, "\n- ") + "\n";
 }
 
+Value::ConstArray items_in(const Value* list) {
+  static const Json none = Json::array();
+  return (list != nullptr && list->IsArray() ? list : &*none)->GetArray();
+}
+
+Value::ConstArray items_in(const Value& object, std::string_view name) {
+  return items_in(json::child(object, name));
+}
+
+Value::ConstObject members_in(const Value& object, std::string_view name) {
+  static const Json none = Json::object();
+  const Value* const found = json::child(object, name);
+  return (found != nullptr && found->IsObject() ? found : &*none)->GetObject();
+}
+
 std::vector<std::string> texts_of(const Value* value) {
   std::vector<std::string> all;
-  if (value == nullptr)
-    return all;
-  if (const auto one = json::text(*value))
+  if (const auto one = value == nullptr ? std::nullopt : json::text(*value))
     all.emplace_back(*one);
-  else if (value->IsArray())
-    for (const Value& item : value->GetArray())
-      if (const auto each = json::text(item))
-        all.emplace_back(*each);
+  for (const Value& item : items_in(value))
+    if (const auto each = json::text(item))
+      all.emplace_back(*each);
   return all;
 }
 

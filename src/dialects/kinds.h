@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/json/json.h"
+#include "base/schema/schema.h"
 #include "core/catalog.h"
 #include "core/dialect.h"
 
@@ -25,10 +27,25 @@ FileKind file_kind(std::string_view dialect, std::string name, std::string patte
 std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::string_view kind,
                                        std::string_view path);
 
+/// A schema that is compiled into baton: `schemas/DIALECT/NAME.schema.json`.
+std::shared_ptr<const Schema> embedded_schema(std::string_view path);
+
+/// The place and text of the first error in the findings of a rejected file: `x.json:4:7: ...`.
+std::string first_error(const std::string& path, const std::string& findings);
+
+/// A path without `.`, `..` and empty parts, by text alone; links are not followed. `..` in front
+/// of a relative path stays.
+std::string normalized(std::string_view path);
+
 /// A text member; empty without one.
 std::string text_of(const Value& object, std::string_view name);
 /// An integer member; 0 without one.
 std::int64_t count_of(const Value& object, std::string_view name);
+/// The items of a list, or of a member that is one; none for anything else.
+Value::ConstArray items_in(const Value* list);
+Value::ConstArray items_in(const Value& object, std::string_view name);
+/// The members of a member that is an object; none for anything else.
+Value::ConstObject members_in(const Value& object, std::string_view name);
 /// The texts of a list; one text counts as a list of one. Other items are left out.
 std::vector<std::string> texts_of(const Value* value);
 std::vector<std::string> texts_of(const Value& object, std::string_view name);

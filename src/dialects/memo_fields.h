@@ -1,15 +1,17 @@
 #pragma once
 
-// Reads and writes what a dialect remembers of a flow. A struct names its members once, in
-// `template <class Visit> void fields(Memo& memo, Visit visit)` beside it; `read_memo` and
-// `write_memo` go by that list. A member that is missing or of another type keeps its default, so
-// that a newer baton reads what an older one wrote.
+// Reads and writes structs as JSON members: what a dialect remembers of a flow, and records of
+// files. A struct names its members once, in `template <class Visit> void fields(Memo& memo, Visit
+// visit)` beside it; `read_memo` and `write_memo` go by that list. A member that is missing, null
+// or of another type keeps its default, so that a newer baton reads what an older one wrote. An
+// enumeration is stored as its word; `const auto& word_table(Enum)` beside it gives the table.
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "dialects/tables.h"
 
 namespace baton {
 
@@ -43,11 +46,24 @@ void read_memo(const Value& value, T& to) {
 inline void read_memo(const Value& value, std::string& to) {
   to = std::string(json::text(value).value_or(to));
 }
+inline void read_memo(const Value& value, Json& to) {
+  if (!value.IsNull())
+    to = Json(value);
+}
+template <class T>
+requires std::is_enum_v<T>
+void read_memo(const Value& value, T& to) {
+  const auto& table = word_table(to);
+  if (const auto* const row = row_of(table, json::text(value).value_or("")))
+    to = static_cast<T>(row - table.data());
+}
 template <class T, std::size_t kSize>
 void read_memo(const Value& value, std::array<T, kSize>& to) {
   for (std::size_t i = 0; value.IsArray() && i < kSize && i < value.Size(); ++i)
     read_memo(value[static_cast<rapidjson::SizeType>(i)], to.at(i));
 }
+template <class T>
+void read_memo(const Value& value, std::optional<T>& to);
 template <class T>
 void read_memo(const Value& value, std::vector<T>& to);
 template <class T>
@@ -60,6 +76,11 @@ void read_memo(const Value& value, T& to) {
     if (const Value* const found = json::child(value, name))
       read_memo(*found, member);
   });
+}
+template <class T>
+void read_memo(const Value& value, std::optional<T>& to) {
+  if (!value.IsNull())
+    read_memo(value, to.emplace());
 }
 template <class T>
 void read_memo(const Value& value, std::vector<T>& to) {
@@ -84,12 +105,18 @@ template <class T>
 Json write_memo(const T& value) {
   if constexpr (HasFields<T>) {
     Json json = Json::object();
-    T copy = value;
-    fields(copy, [&](std::string_view name, auto& member) { json.set(name, write_memo(member)); });
+    // The members are only read here.
+    T& members = const_cast<T&>(value);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    fields(members,
+           [&](std::string_view name, const auto& member) { json.set(name, write_memo(member)); });
     return json;
   } else if constexpr (std::same_as<T, bool> || std::floating_point<T> ||
-                       std::same_as<T, std::string>) {
+                       std::same_as<T, std::string> || std::same_as<T, Json>) {
     return Json(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return Json(word_table(value).at(static_cast<std::size_t>(value)).word);
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? write_memo(*value) : Json();
   } else if constexpr (std::unsigned_integral<T>) {
     return Json(std::uint64_t{value});
   } else if constexpr (std::integral<T>) {

@@ -30,6 +30,24 @@ std::optional<Time> timestamp(const Value& object, std::string_view name) {
   return parsed ? std::optional(parsed->time) : std::nullopt;
 }
 
+std::string stamp(Time time) {
+  std::string text = iso_time(time, true);
+  return text.insert(text.size() - 1, "000");
+}
+
+void check_order(const Value& object, const std::string& pointer, std::string_view first,
+                 std::string_view second, std::string_view rule, FindingList& findings) {
+  using std::chrono::floor;
+  using std::chrono::seconds;
+  const auto begin = timestamp(object, first);
+  const auto end = timestamp(object, second);
+  if (begin && end && floor<seconds>(*end) < floor<seconds>(*begin))
+    findings.warning(rule, member_pointer(pointer, second),
+                     std::string(second) + " is before " + std::string(first),
+                     {.found = std::string(*json::text(object, second)),
+                      .expected = "not before " + std::string(*json::text(object, first))});
+}
+
 void TimestampCheck::look(const Value& object, const std::string& pointer,
                           std::initializer_list<std::string_view> names, std::string_view day_id,
                           FindingList& findings) {

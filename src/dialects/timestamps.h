@@ -24,6 +24,14 @@ std::optional<Timestamp> parse_timestamp(std::string_view text);
 /// The time in a member; nothing without one.
 std::optional<Time> timestamp(const Value& object, std::string_view name);
 
+/// A time as baton writes it into state files: `2026-01-15T14:30:00.123000Z`.
+std::string stamp(Time time);
+
+/// A warning where the second time is before the first. Many write whole seconds, so parts of a
+/// second do not count.
+void check_order(const Value& object, const std::string& pointer, std::string_view first,
+                 std::string_view second, std::string_view rule, FindingList& findings);
+
 /// Checks the times of one document. Warns once about all times without a zone.
 class TimestampCheck {
  public:

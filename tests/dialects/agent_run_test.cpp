@@ -5,9 +5,7 @@
 
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
-#include "dialects/agent_run/memo.h"
 #include "dialects/agent_run/record.h"
-#include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/snapshot.h"
 
 namespace baton::agent_run {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "dialects/fsm_loop/check.h"
-#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_parts.h"
 
 namespace baton::fsm_loop {

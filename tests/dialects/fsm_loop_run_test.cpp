@@ -3,9 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/machine.h"
 #include "dialects/fsm_loop/memo.h"
-#include "dialects/fsm_loop/output_signals.h"
-#include "dialects/fsm_loop/record.h"
 
 namespace baton::fsm_loop {
 

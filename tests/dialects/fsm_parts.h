@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "base/json/document.h"
-#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/loop.h"
 
 namespace baton::testing {

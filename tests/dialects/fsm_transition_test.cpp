@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "dialects/fsm_loop/transition.h"
+#include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_parts.h"
 
 namespace baton::fsm_loop {

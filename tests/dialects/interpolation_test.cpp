@@ -1,9 +1,9 @@
-#include "dialects/fsm_loop/interpolation.h"
-
 #include <map>
 #include <string>
 
 #include <doctest/doctest.h>
+
+#include "dialects/fsm_loop/values.h"
 
 namespace baton::fsm_loop {
 

@@ -4,9 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "dialects/rules/condition.h"
-#include "dialects/rules/cycles.h"
 #include "dialects/rules/layout.h"
-#include "dialects/rules/pointers.h"
+#include "dialects/rules/rule_check.h"
 #include "dialects/rules/scene.h"
 
 namespace baton {

@@ -284,11 +284,10 @@ int count_work(pcre2_callout_block* block, void* data) {
 
 /// The text that every match begins with: `ab` for `^abc*`; "" when that is not obvious. It is a
 /// cheap first test: most patterns for names begin with such a text, and most names do not.
-std::string literal_beginning(std::string_view ecma, const Pattern::Flags& flags) {
+std::string literal_beginning(std::string_view ecma) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/ :,;=@#%&~<>!'\"";
-  if (!ecma.starts_with('^') || flags.any_case || flags.many_lines ||
-      ecma.find('|') != std::string_view::npos)
+  if (!ecma.starts_with('^') || ecma.find('|') != std::string_view::npos)
     return {};
   ecma.remove_prefix(1);
   std::size_t length = std::min(ecma.find_first_not_of(kPlain), ecma.size());
@@ -327,27 +326,25 @@ Result<std::string> pcre_from_ecma(std::string_view ecma) {
   return Translator(ecma).run();
 }
 
-Result<Pattern> Pattern::compile(std::string_view ecma, const Flags& flags) {
+Result<Pattern> Pattern::compile(std::string_view ecma, Lines lines) {
   if (ecma.size() > kMaxPatternBytes)
     return fail(Errc::schema, "a pattern of more than 16 KiB");
   const auto translated = pcre_from_ecma(ecma);
   if (!translated)
     return tl::unexpected(translated.error());
   const Owned<pcre2_compile_context> context(pcre2_compile_context_create(nullptr));
-  pcre2_set_newline(context.get(), flags.python_lines ? PCRE2_NEWLINE_LF : PCRE2_NEWLINE_ANYCRLF);
+  const bool python = lines == Lines::python;
+  pcre2_set_newline(context.get(), python ? PCRE2_NEWLINE_LF : PCRE2_NEWLINE_ANYCRLF);
   pcre2_set_parens_nest_limit(context.get(), kMaxNesting);
-  const std::uint32_t chosen = (flags.any_case ? PCRE2_CASELESS : 0U) |
-                               (flags.many_lines ? PCRE2_MULTILINE : 0U) |
-                               (flags.dot_all ? PCRE2_DOTALL : 0U) |
-                               (flags.python_lines ? PCRE2_ALT_CIRCUMFLEX : PCRE2_DOLLAR_ENDONLY);
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_MATCH_UNSET_BACKREF |
                                      PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
                                      PCRE2_AUTO_CALLOUT;
   int error = 0;
   PCRE2_SIZE offset = 0;
   auto code = std::make_shared<Code>();
-  code->code.reset(pcre2_compile(units(*translated), translated->size(), kOptions | chosen, &error,
-                                 &offset, context.get()));
+  code->code.reset(pcre2_compile(units(*translated), translated->size(),
+                                 kOptions | (python ? PCRE2_ALT_CIRCUMFLEX : PCRE2_DOLLAR_ENDONLY),
+                                 &error, &offset, context.get()));
   if (!code->code) {
     std::array<PCRE2_UCHAR, 120> message{};
     pcre2_get_error_message(error, message.data(), message.size());
@@ -358,7 +355,7 @@ Result<Pattern> Pattern::compile(std::string_view ecma, const Flags& flags) {
   pcre2_pattern_info(code->code.get(), PCRE2_INFO_BACKREFMAX, &references);
   code->back_references = references > 0;
   code->most_repeated = most_repeated(*translated);
-  code->beginning = literal_beginning(ecma, flags);
+  code->beginning = literal_beginning(ecma);
   Pattern pattern;
   pattern.source_ = ecma;
   pattern.code_ = std::move(code);

@@ -18,19 +18,11 @@ class Pattern {
  public:
   enum class Match { yes, no, too_expensive };
 
-  /// The flags of ECMA-262, and one of Python.
-  struct Flags {
-    bool any_case = false;    ///< `i`
-    bool many_lines = false;  ///< `m`: `^` and `$` also match at each line
-    bool dot_all = false;     ///< `s`: a dot matches any character
-    /// As in Python: only a line feed ends a line. `$` also matches before a line feed at the end
-    /// of the text, and with `m`, `^` matches after it.
-    bool python_lines = false;
-  };
+  /// What ends a line. `python`: only a line feed does, and `$` matches before the last one.
+  enum class Lines { ecma, python };
 
   /// Errc::schema for syntax that ECMA-262 does not have or PCRE2 cannot do.
-  static Result<Pattern> compile(std::string_view ecma) { return compile(ecma, Flags{}); }
-  static Result<Pattern> compile(std::string_view ecma, const Flags& flags);
+  static Result<Pattern> compile(std::string_view ecma, Lines lines = Lines::ecma);
 
   struct Search {
     Match match = Match::no;

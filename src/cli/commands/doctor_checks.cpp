@@ -13,8 +13,7 @@
 
 #include "base/text.h"
 #include "cli/commands/doctor.h"
-#include "dialects/rules/cycles.h"
-#include "dialects/rules/pointers.h"
+#include "dialects/rules/rule_check.h"
 #include "engine/decide/status.h"
 #include "io/files/disk.h"
 #include "io/files/fd.h"

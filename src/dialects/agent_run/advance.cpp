@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
-#include "dialects/agent_run/reports.h"
 
 namespace baton::agent_run {
 namespace {

@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "dialects/agent_run/decide.h"
-#include "dialects/agent_run/memo.h"
 #include "dialects/agent_run/record.h"
-#include "dialects/agent_run/reports.h"
 #include "dialects/agent_run/snapshot.h"
 #include "dialects/dialects.h"
 #include "dialects/findings.h"
@@ -147,8 +145,7 @@ Decision drive(agent_run::Snapshot& snapshot) {
   agent_run::plan_next_steps(snapshot, items_read, decision);
   compare_workflow(snapshot, decision);
   const Value& root = snapshot.state->document->root();
-  if (auto all = agent_run::edits(root, snapshot.run, agent_run::stamp(snapshot.view.wall));
-      !all.empty())
+  if (auto all = agent_run::edits(root, snapshot.run, stamp(snapshot.view.wall)); !all.empty())
     decision.updates.emplace_back(SetMembers{snapshot.paths.state(),
                                              snapshot.state->document->digest(), std::move(all),
                                              "steps of the run changed"});

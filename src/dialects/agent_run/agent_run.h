@@ -3,6 +3,7 @@
 // The functions that make the dialect `agent_run`: workflow runs below `.agents/runs`.
 // `core/dialect.h` says when each is called. Deciding is in decide.h.
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,5 +61,12 @@ std::string take_over_hint(const View& view);
 
 /// The run state that was accepted last. Nothing for a run of another program.
 std::vector<Create> rebuild(const View& view);
+
+/// The prompt file's text, and the environment of the original (format page).
+Brief brief(const View& view, const Desired& desired);
+
+/// What it adds to the placeholders of a command.
+inline constexpr std::array<std::string_view, 8> kPlaceholders = {
+    "agent", "manual_input", "model", "prompt", "repo", "report", "step_attempt", "step_id"};
 
 }  // namespace baton::agent_run

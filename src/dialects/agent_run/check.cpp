@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,24 +9,21 @@
 #include "base/time.h"
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/files.h"
-#include "dialects/agent_run/words.h"
+#include "dialects/agent_run/record.h"
 #include "dialects/findings.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::agent_run {
 namespace {
 
-template <std::size_t kSize>
-std::optional<bool> decision_in(const Value& root, std::string_view key,
-                                const std::array<DecisionRow, kSize>& table,
-                                FindingList& findings) {
+std::optional<bool> decision_in(const Value& root, std::string_view key, FindingList& findings) {
   const auto text = json::text(root, key);
   if (!text)
     return std::nullopt;
-  const DecisionRow* const row = row_of(table, upper(*text));
-  if (row != nullptr)
+  if (const DecisionRow* const row = row_of(kDecision, upper(*text)))
     return row->approved;
-  const auto words = words_of(table);
+  const auto words = words_of(kDecision);
   findings.error("S60", member_pointer("", key),
                  quoted_word(*text) + " is not a decision, so the step keeps waiting",
                  {.found = std::string(*text),
@@ -83,9 +79,7 @@ class ReportCheck {
   }
 
  private:
-  std::string text(std::string_view key) const {
-    return std::string(json::text(root_, key).value_or(""));
-  }
+  std::string text(std::string_view key) const { return text_of(root_, key); }
 
   void schema() {
     if (text("schema") != "run_report@v0")
@@ -127,12 +121,7 @@ class ReportCheck {
                           std::string(key) + " is not a date and time with a time zone",
                           {.found = text(key), .expected = "2026-01-15T14:51:02Z"});
     }
-    const auto started = parse_time(text("started_at"));
-    const auto ended = parse_time(text("ended_at"));
-    if (started && ended && *ended < *started)
-      findings_.warning(
-          "S44", "/ended_at", "ended_at is before started_at",
-          {.found = text("ended_at"), .expected = "not before " + text("started_at")});
+    check_order(root_, "", "started_at", "ended_at", "S44", findings_);
   }
 
   void left_in(const std::string& pointer, const std::string& found) {
@@ -149,11 +138,9 @@ class ReportCheck {
   }
 
   void artifacts() {
-    const Value* const list = json::child(root_, "artifacts");
-    if (list == nullptr || !list->IsArray())
-      return;
-    for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
-      const std::string path(json::text((*list)[i]).value_or(""));
+    const std::vector<std::string> paths = texts_of(root_, "artifacts");
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const std::string& path = paths[i];
       const std::string pointer = item_pointer("/artifacts", i);
       if (holds(path, kArtifactPhrases))
         left_in(pointer, path);
@@ -169,24 +156,22 @@ class ReportCheck {
       return;
     if (list->Empty())
       findings_.warning("S43", "/logs", "the logs are empty", {.expected = "at least one line"});
-    for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
-      const std::string line(json::text((*list)[i]).value_or(""));
-      if (holds(line, kLogPhrases))
-        left_in(item_pointer("/logs", i), line);
-    }
+    const std::vector<std::string> lines = texts_of(list);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (holds(lines[i], kLogPhrases))
+        left_in(item_pointer("/logs", i), lines[i]);
   }
 
   /// Notes are written into the repository, so their scope must lie there.
   void memory() {
-    const Value* const list = json::child(root_, "memory_updates");
-    if (list == nullptr || !list->IsArray())
-      return;
-    for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
-      const std::string scope(json::text((*list)[i], "scope").value_or(""));
+    std::size_t i = 0;
+    for (const Value& note : items_in(root_, "memory_updates")) {
+      const std::string scope = text_of(note, "scope");
       if (leaves_folder(scope))
         findings_.error("S45", item_pointer("/memory_updates", i) + "/scope",
                         "the scope " + quoted_word(scope) + " is outside the repository",
                         {.found = scope, .expected = "a folder of the repository"});
+      ++i;
     }
   }
 
@@ -208,11 +193,10 @@ class RunStateCheck {
           {.found = std::string(run), .expected = run_file_.run});
     path(root_, "", "reports_dir");
     path(root_, "", "manual_inputs_dir");
-    before(root_, "", "created_at", "updated_at");
-    const Value* const steps = json::child(root_, "steps");
-    for (const auto& member : steps->GetObject())
-      ids_.emplace(json::name(member.name));
-    for (const auto& member : steps->GetObject())
+    check_order(root_, "", "created_at", "updated_at", "S25", findings_);
+    for (const auto& member : members_in(root_, "steps"))
+      ids_.push_back(json::name(member.name));
+    for (const auto& member : members_in(root_, "steps"))
       step(std::string(json::name(member.name)), member.value);
     return findings_.take();
   }
@@ -229,7 +213,7 @@ class RunStateCheck {
     items(id, step, pointer);
     path(step, pointer, "report_path");
     path(step, pointer, "manual_input_path");
-    before(step, pointer, "started_at", "ended_at");
+    check_order(step, pointer, "started_at", "ended_at", "S25", findings_);
   }
 
   /// A started step has attempts and a start time. Exceptions: a completed loop, whose items were
@@ -268,15 +252,11 @@ class RunStateCheck {
           "the step " + quoted_word(id) + " waits for a person, but has no manual_input_path",
           {.found = "null", .expected = "the path of the manual input"});
     const auto blocker = json::text(step, "blocked_by_loop");
-    if (!blocker || ids_.contains(*blocker))
-      return;
-    const std::vector<std::string_view> ids(ids_.begin(), ids_.end());
-    findings_.error(
-        "S22", pointer + "/blocked_by_loop",
-        "blocked_by_loop names the step " + quoted_word(*blocker) + ", which does not exist",
-        {.found = std::string(*blocker),
-         .expected = any_of_words(ids),
-         .suggestion = near_word(*blocker, ids)});
+    if (blocker && std::find(ids_.begin(), ids_.end(), *blocker) == ids_.end())
+      findings_.error(
+          "S22", pointer + "/blocked_by_loop",
+          "blocked_by_loop names the step " + quoted_word(*blocker) + ", which does not exist",
+          none_of_words(*blocker, ids_));
   }
 
   void items(const std::string& id, const Value& step, const std::string& pointer) {
@@ -305,25 +285,9 @@ class RunStateCheck {
                       {.found = std::string(*path), .expected = "a path below " + folder});
   }
 
-  void before(const Value& object, const std::string& pointer, std::string_view first,
-              std::string_view second) {
-    const auto one = json::text(object, first);
-    const auto other = json::text(object, second);
-    const auto start = one ? parse_time(*one) : std::nullopt;
-    const auto end = other ? parse_time(*other) : std::nullopt;
-    // Agents write whole seconds; an end in the same second is fine.
-    using std::chrono::floor;
-    using std::chrono::seconds;
-    if (start && end && floor<seconds>(*end) < floor<seconds>(*start))
-      findings_.warning(
-          "S25", member_pointer(pointer, second),
-          std::string(second) + " is before " + std::string(first),
-          {.found = std::string(*other), .expected = "not before " + std::string(*one)});
-  }
-
   const Value& root_;
   const RunFile& run_file_;
-  std::set<std::string_view> ids_;
+  std::vector<std::string_view> ids_;
   FindingList findings_{"agent_run"};
 };
 
@@ -332,8 +296,8 @@ class RunStateCheck {
 Findings check_manual_input(const Value& root) {
   FindingList findings("agent_run");
   const auto approved = json::boolean(root, "approved");
-  const auto status = decision_in(root, "status", kStatusDecision, findings);
-  const auto decision = decision_in(root, "decision", kDecision, findings);
+  const auto status = decision_in(root, "status", findings);
+  const auto decision = decision_in(root, "decision", findings);
   const auto contradicts = [](std::optional<bool> one, std::optional<bool> other) {
     return one && other && *one != *other;
   };

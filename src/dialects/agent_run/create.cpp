@@ -40,11 +40,9 @@ Result<void> check_arguments(const Value& arguments) {
 
 /// Whether a name can be an environment variable.
 bool is_variable(std::string_view name) {
-  return !name.empty() && (name.front() < '0' || name.front() > '9') &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                  c == '_';
-         });
+  return !name.empty() && !is_digit(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
 /// The arguments that the run state stores.
@@ -88,10 +86,9 @@ Result<Given> workflow_of(const Value& arguments) {
                 "the workflow cannot be read: " + document.error().findings.front().message);
   given.document = std::move(*document);
   given.workflow.emplace(given.document->root());
-  for (const Step& step : given.workflow->steps())
+  for (const Step& step : given.workflow->steps()) {
     if (!step.body->IsObject())
       return fail(Errc::schema, "a step must be a map", step.pointer);
-  for (const Step& step : given.workflow->steps()) {
     if (json::child(arguments, "prompts") != nullptr &&
         !json::text(*json::child(arguments, "prompts"), step.id))
       return wrong("there is no prompt for the step " + quoted_word(step.id));
@@ -170,12 +167,8 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
 /// `--start-at-step`: resets the step and all later ones. Other finished steps stay.
 Result<void> reset_from(Snapshot& snapshot, const std::string& id) {
   const Step* const first = snapshot.workflow->step(id);
-  if (first == nullptr) {
-    const auto ids = snapshot.workflow->ids();
-    const std::string near = near_word(id, ids);
-    return wrong("the workflow has no step " + quoted_word(id) + "; it has " + any_of_words(ids) +
-                 (near.empty() ? "" : "; did you mean " + near + "?"));
-  }
+  if (first == nullptr)
+    return wrong(snapshot.workflow->no_step(id));
   for (const Run& run : snapshot.view.runs)
     if (run.live())
       return wrong("agents of the run are running; `baton stop " + snapshot.view.flow.name +
@@ -208,10 +201,8 @@ void adopt(Snapshot& snapshot, const Value& arguments, const Given& given,
 /// D-AO-9: absolute artifacts of another program become relative, if they lie in the repository,
 /// here or where it lay before.
 Json relative_artifacts(const RunPaths& paths, const std::string& before, const Json& artifacts) {
-  if (!artifacts->IsArray())
-    return artifacts;
   Json all = Json::array();
-  for (const Value& item : artifacts->GetArray()) {
+  for (const Value& item : items_in(&*artifacts)) {
     const std::string path(json::text(item).value_or(""));
     const bool moved = !before.empty() && within(path, before) && path.size() > before.size();
     all.push(path.empty() ? Json(item)
@@ -316,8 +307,8 @@ Result<std::vector<Update>> go_on(Snapshot& snapshot, const Value& arguments, co
   if (!settings)
     return pass_on(settings);
   std::vector<json::Edit> all = update_paths(snapshot);
-  const std::vector<json::Edit> changes = edits(root, snapshot.run, stamp(snapshot.view.wall));
-  all.insert(all.end(), changes.begin(), changes.end());
+  for (json::Edit& edit : edits(root, snapshot.run, stamp(snapshot.view.wall)))
+    all.push_back(std::move(edit));
   if (before == nullptr ? !(*settings)->ObjectEmpty() : !json::equal(*before, **settings))
     all.insert(all.begin(), json::Edit{"/options", indented(*settings, 1)});
   if (!all.empty())

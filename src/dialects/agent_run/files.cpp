@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/schema/pattern.h"
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/kinds.h"
@@ -22,33 +23,15 @@ FileKind kind(std::string name, std::string pattern, Format format = Format::jso
   return result;
 }
 
-bool is_ascii(char c) {
-  return static_cast<unsigned char>(c) < 0x80;
-}
-
 bool is_id_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("_.- ").find(c) != std::string_view::npos;
+  return is_letter(c) || is_digit(c) || std::string_view("_.- ").find(c) != std::string_view::npos;
 }
 
-/// Finds characters that a person does not see: C1 controls, U+200B to U+200F, U+2028 to U+202F,
-/// U+2060 to U+206F, U+FEFF. They hide text or turn its direction.
+/// Characters that a person does not see: they hide text or turn its direction.
 bool has_hidden(std::string_view text) {
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    const auto byte = [&](std::size_t at) {
-      return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
-    };
-    if (byte(i) == 0xC2 && byte(i + 1) < 0xA0)
-      return true;
-    if (byte(i) == 0xE2 && byte(i + 1) == 0x80 &&
-        ((byte(i + 2) >= 0x8B && byte(i + 2) <= 0x8F) || byte(i + 2) >= 0xA8))
-      return byte(i + 2) <= 0xAF;
-    if (byte(i) == 0xE2 && byte(i + 1) == 0x81 && byte(i + 2) >= 0xA0 && byte(i + 2) <= 0xAF)
-      return true;
-    if (byte(i) == 0xEF && byte(i + 1) == 0xBB && byte(i + 2) == 0xBF)
-      return true;
-  }
-  return false;
+  static const auto hidden =
+      Pattern::compile(R"([\u0080-\u009f\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff])");
+  return hidden && hidden->search(text).match == Pattern::Match::yes;
 }
 
 }  // namespace
@@ -128,19 +111,15 @@ std::string RunPaths::archived_input(std::string_view step, std::string_view lab
   return manual_inputs() + "/archive/" + name(step) + "__" + std::string(label) + ".json";
 }
 
-std::string stamp(Time time) {
-  std::string text = iso_time(time, true);
-  return text.insert(text.size() - 1, "000");
-}
-
 std::string id_fault(std::string_view id) {
   constexpr std::size_t kMaxBytes = 100;
   if (id.empty() || id == "." || id == "..")
     return "it is not a name";
   if (id.size() > kMaxBytes)
     return "it is longer than 100 bytes";
-  const auto* const bad =
-      std::find_if(id.begin(), id.end(), [](char c) { return is_ascii(c) && !is_id_character(c); });
+  const auto* const bad = std::find_if(id.begin(), id.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x80 && !is_id_character(c);
+  });
   if (bad != id.end())
     return "the character '" + printable(std::string_view(&*bad, 1)) + "' is not allowed";
   return has_hidden(id) ? "it contains an invisible character" : "";
@@ -169,29 +148,8 @@ bool within(std::string_view path, std::string_view folder) {
 }
 
 bool leaves_folder(std::string_view path) {
-  if (path.starts_with('/'))
-    return true;
-  int depth = 0;
-  for (const std::string& part : split(path, '/')) {
-    if (part == "..")
-      --depth;
-    else if (!part.empty() && part != ".")
-      ++depth;
-    if (depth < 0)
-      return true;
-  }
-  return false;
-}
-
-std::string normalized(std::string_view path) {
-  std::vector<std::string> kept;
-  for (std::string& part : split(path, '/')) {
-    if (part == ".." && !kept.empty() && kept.back() != "..")
-      kept.pop_back();
-    else if (!part.empty() && part != "." && !(part == ".." && path.starts_with('/')))
-      kept.push_back(std::move(part));
-  }
-  return (path.starts_with('/') ? "/" : "") + join(kept, "/");
+  const std::string whole = normalized(path);
+  return whole.starts_with('/') || whole == ".." || whole.starts_with("../");
 }
 
 std::string gate_text(const Value& gate) {

@@ -8,6 +8,7 @@
 
 #include "base/json/json.h"
 #include "core/dialect.h"
+#include "dialects/timestamps.h"
 
 namespace baton::agent_run {
 
@@ -50,9 +51,6 @@ class RunPaths {
   std::string run_;         ///< with a `/`
 };
 
-/// A time as run_state.json spells it: `2026-01-15T14:30:00.123000Z`.
-std::string stamp(Time time);
-
 /// Why an id cannot be part of a file name; empty when it can. Allowed are letters, digits, `_ . -`
 /// and blanks, at most 100 bytes, not `.` or `..`.
 std::string id_fault(std::string_view id);
@@ -66,9 +64,6 @@ bool within(std::string_view path, std::string_view folder);
 
 /// Whether a path leaves the folder it is relative to: it is absolute, or a `..` climbs out.
 bool leaves_folder(std::string_view path);
-
-/// The path without `.`, `..` and empty parts, by text alone; links are not followed.
-std::string normalized(std::string_view path);
 
 /// The gate of an unquoted `ci.tests: passed`, which YAML reads as a map.
 std::string gate_text(const Value& gate);

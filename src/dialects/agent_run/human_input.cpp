@@ -5,7 +5,7 @@
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
-#include "dialects/agent_run/words.h"
+#include "dialects/agent_run/record.h"
 #include "dialects/findings.h"
 #include "dialects/tables.h"
 
@@ -22,12 +22,8 @@ class RequestAnswer {
         comment_(json::text(*request.arguments, "comment").value_or("")) {}
 
   std::optional<Reply> answer() {
-    if (!request_.subject.empty() && snapshot_.workflow->step(request_.subject) == nullptr) {
-      const auto ids = snapshot_.workflow->ids();
-      const std::string near = near_word(request_.subject, ids);
-      return refused("the workflow has no step " + quoted_word(request_.subject) + "; it has " +
-                     any_of_words(ids) + (near.empty() ? "" : "; did you mean " + near + "?"));
-    }
+    if (!request_.subject.empty() && snapshot_.workflow->step(request_.subject) == nullptr)
+      return refused(snapshot_.workflow->no_step(request_.subject));
     if (request_.verb == "retry")
       return retry();
     if (request_.verb == "skip")
@@ -39,11 +35,11 @@ class RequestAnswer {
   Reply refused(std::string why) const { return Reply{request_.id, false, std::move(why)}; }
   Reply done(std::string what) const { return Reply{request_.id, true, std::move(what)}; }
 
-  std::vector<std::string> with(Status status) const {
+  /// The steps with a status. `subject`: only this one; empty: all.
+  std::vector<std::string> with(Status status, std::string_view subject) const {
     std::vector<std::string> ids;
     for (const Step& step : snapshot_.workflow->steps())
-      if (snapshot_.record(step.id).status == status &&
-          (request_.subject.empty() || request_.subject == step.id))
+      if (snapshot_.record(step.id).status == status && (subject.empty() || subject == step.id))
         ids.push_back(step.id);
     return ids;
   }
@@ -57,7 +53,7 @@ class RequestAnswer {
 
   /// Failed steps start again with fresh attempts.
   std::optional<Reply> retry() {
-    const std::vector<std::string> ids = with(Status::failed);
+    const std::vector<std::string> ids = with(Status::failed, request_.subject);
     if (ids.empty())
       return std::nullopt;
     for (const std::string& id : ids) {
@@ -91,7 +87,7 @@ class RequestAnswer {
   }
 
   Reply decide() {
-    const std::vector<std::string> ids = with(Status::waiting_on_human);
+    const std::vector<std::string> ids = with(Status::waiting_on_human, request_.subject);
     if (ids.size() != 1)
       return refused(nobody_asked(ids));
     const Step& step = *snapshot_.workflow->step(ids.front());
@@ -116,10 +112,7 @@ class RequestAnswer {
   std::string nobody_asked(const std::vector<std::string>& ids) const {
     if (!ids.empty())
       return "name one step; these wait: " + join(ids, ", ");
-    std::vector<std::string> others;
-    for (const Step& step : snapshot_.workflow->steps())
-      if (snapshot_.record(step.id).status == Status::waiting_on_human)
-        others.push_back(step.id);
+    const std::vector<std::string> others = with(Status::waiting_on_human, {});
     return others.empty() ? "no step of the run waits for a person"
                           : "the step " + quoted_word(request_.subject) +
                                 " does not wait for a person; these do: " + join(others, ", ");
@@ -170,12 +163,8 @@ std::optional<Verdict> verdict_of(const Value& input) {
 }
 
 std::optional<bool> decision_word(std::string_view word) {
-  const std::string upper_word = upper(word);
-  if (const DecisionRow* const row = row_of(kStatusDecision, upper_word))
-    return row->approved;
-  if (const DecisionRow* const row = row_of(kDecision, upper_word))
-    return row->approved;
-  return std::nullopt;
+  const DecisionRow* const row = row_of(kDecision, upper(word));
+  return row == nullptr ? std::nullopt : std::optional(row->approved);
 }
 
 }  // namespace baton::agent_run

@@ -12,7 +12,7 @@ void hold(Decision& decision, const Step& step, Word reason, std::string why) {
   decision.holds.push_back(Hold{role_of(step), step.id, std::move(reason), std::move(why)});
 }
 
-const Value* items_in(const Value& root) {
+const Value* loop_items(const Value& root) {
   if (root.IsArray())
     return &root;
   const Value* const items = json::child(root, "items");
@@ -42,7 +42,7 @@ bool store_items(Snapshot& snapshot, const Step& step, Decision& decision) {
     const Accepted* const file = items == nullptr ? snapshot.document(path) : nullptr;
     const bool there = file != nullptr && file->present;
     if (there)
-      items = items_in(file->document->root());
+      items = loop_items(file->document->root());
     tried.push_back(path + (there ? " has no list" : " is missing or not JSON"));
   }
   if (items == nullptr) {
@@ -145,11 +145,9 @@ bool put_aside(const Snapshot& snapshot, const Step& step, Decision& decision) {
   }
   if (!digest)
     return false;
-  const auto memo = snapshot.memo.steps.find(step.id);
-  const std::string label =
-      memo == snapshot.memo.steps.end() || memo->second.label.empty()
-          ? "x" + std::to_string(snapshot.record(step.id).executions) + "_early"
-          : memo->second.label;
+  std::string label = snapshot.step_memo(step.id).label;
+  if (label.empty())
+    label = "x" + std::to_string(snapshot.record(step.id).executions) + "_early";
   decision.updates.emplace_back(Move{path, *digest, snapshot.paths.archived_report(step.id, label),
                                      "archived before the step starts again"});
   return true;
@@ -158,7 +156,7 @@ bool put_aside(const Snapshot& snapshot, const Step& step, Decision& decision) {
 void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::string>& items_read,
                Decision& decision) {
   const StepRecord& record = snapshot.record(step.id);
-  const Run* const run = snapshot.find(snapshot.memo.steps[step.id].run);
+  const Run* const run = snapshot.find(snapshot.step_memo(step.id).run);
   if (record.status == Status::running && run != nullptr && run->outcome == Outcome::interrupted) {
     add_desired(snapshot, step, decision);
     return;
@@ -234,8 +232,7 @@ void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
 void release_sent_back(const Snapshot& snapshot, Decision& decision) {
   for (const Step& step : snapshot.workflow->steps()) {
     const Run* const live = snapshot.live(step.id);
-    const auto memo = snapshot.memo.steps.find(step.id);
-    if (live != nullptr && (memo == snapshot.memo.steps.end() || memo->second.early != live->id))
+    if (live != nullptr && snapshot.step_memo(step.id).early != live->id)
       decision.releases.push_back(
           Release{"", step.id, false, Millis(0), "a loop-back sent the work back"});
   }

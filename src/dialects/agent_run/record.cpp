@@ -5,7 +5,8 @@
 #include <limits>
 
 #include "dialects/findings.h"
-#include "dialects/tables.h"
+#include "dialects/kinds.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::agent_run {
 namespace {
@@ -21,29 +22,14 @@ constexpr std::array kRun = {
 };
 static_assert(in_enum_order(kRun, &RunRow::status, RunStatus::paused));
 
-std::optional<std::string> text_in(const Value& object, std::string_view name) {
-  const auto text = json::text(object, name);
-  return text ? std::optional<std::string>(*text) : std::nullopt;
-}
-
-std::int64_t count_in(const Value& object, std::string_view name) {
-  // The file may hold any number; adding one to it must not overflow.
-  return std::clamp<std::int64_t>(json::integer(object, name).value_or(0), 0,
-                                  std::numeric_limits<std::int64_t>::max() - 1);
-}
-
-Json or_null(const std::optional<std::string>& text) {
-  return text ? Json(*text) : Json();
-}
-
 /// Members that the original does not know are written only when they are set.
-bool is_written(std::string_view name, const Json& value) {
+bool is_written(std::string_view name, const Value& value) {
   if (name == "last_error_code" || name == "last_gate_failure" || name == "memory_updates" ||
       name == "loop_items")
-    return !value.is_null();
+    return !value.IsNull();
   if (name == "loop_index")
-    return json::integer(*value).value_or(0) != 0;
-  return name != "loop_completed" || json::boolean(*value).value_or(false);
+    return json::integer(value).value_or(0) != 0;
+  return name != "loop_completed" || json::boolean(value).value_or(false);
 }
 
 /// How deep the written values lie in the file. The file is indented by two blanks per level.
@@ -79,62 +65,45 @@ void StepRecord::restart_loop() {
   loop_completed = false;
 }
 
-StepRecord step_record(const Value& step) {
-  StepRecord record;
-  if (const StatusRow* const row = row_of(kStatus, json::text(step, "status").value_or("")))
-    record.status = row->status;
-  record.attempts = count_in(step, "attempts");
-  record.iterations = count_in(step, "iteration_count");
-  record.executions = count_in(step, "executions");
-  record.report_path = text_in(step, "report_path");
-  record.started_at = text_in(step, "started_at");
-  record.ended_at = text_in(step, "ended_at");
-  record.last_error = text_in(step, "last_error");
-  record.last_error_code = text_in(step, "last_error_code");
-  record.last_gate_failure = text_in(step, "last_gate_failure");
-  record.manual_input_path = text_in(step, "manual_input_path");
-  record.blocked_by_loop = text_in(step, "blocked_by_loop");
-  const auto copy = [&](std::string_view name, Json& to) {
-    if (const Value* const value = json::child(step, name); value != nullptr && !value->IsNull())
-      to = Json(*value);
-  };
-  copy("artifacts", record.artifacts);
-  copy("metrics", record.metrics);
-  copy("logs", record.logs);
-  copy("memory_updates", record.memory_updates);
-  copy("loop_items", record.loop_items);
-  record.loop_index = count_in(step, "loop_index");
-  record.loop_completed = json::boolean(step, "loop_completed").value_or(false);
-  return record;
+/// In the order of the file.
+template <class Visit>
+void fields(StepRecord& step, Visit visit) {
+  visit("status", step.status);
+  visit("attempts", step.attempts);
+  visit("iteration_count", step.iterations);
+  visit("report_path", step.report_path);
+  visit("started_at", step.started_at);
+  visit("ended_at", step.ended_at);
+  visit("last_error", step.last_error);
+  visit("artifacts", step.artifacts);
+  visit("metrics", step.metrics);
+  visit("logs", step.logs);
+  visit("manual_input_path", step.manual_input_path);
+  visit("blocked_by_loop", step.blocked_by_loop);
+  visit("executions", step.executions);
+  visit("last_error_code", step.last_error_code);
+  visit("last_gate_failure", step.last_gate_failure);
+  visit("memory_updates", step.memory_updates);
+  visit("loop_index", step.loop_index);
+  visit("loop_items", step.loop_items);
+  visit("loop_completed", step.loop_completed);
 }
 
-std::vector<std::pair<std::string_view, Json>> members(const StepRecord& step) {
-  return {{"status", step.row().word},
-          {"attempts", step.attempts},
-          {"iteration_count", step.iterations},
-          {"report_path", or_null(step.report_path)},
-          {"started_at", or_null(step.started_at)},
-          {"ended_at", or_null(step.ended_at)},
-          {"last_error", or_null(step.last_error)},
-          {"artifacts", step.artifacts},
-          {"metrics", step.metrics},
-          {"logs", step.logs},
-          {"manual_input_path", or_null(step.manual_input_path)},
-          {"blocked_by_loop", or_null(step.blocked_by_loop)},
-          {"executions", step.executions},
-          {"last_error_code", or_null(step.last_error_code)},
-          {"last_gate_failure", or_null(step.last_gate_failure)},
-          {"memory_updates", step.memory_updates},
-          {"loop_index", step.loop_index},
-          {"loop_items", step.loop_items},
-          {"loop_completed", step.loop_completed}};
+StepRecord step_record(const Value& step) {
+  StepRecord record;
+  read_memo(step, record);
+  // The file may hold any number; adding one to it must not overflow.
+  for (std::int64_t* const count :
+       {&record.attempts, &record.iterations, &record.executions, &record.loop_index})
+    *count = std::clamp<std::int64_t>(*count, 0, std::numeric_limits<std::int64_t>::max() - 1);
+  return record;
 }
 
 Json json_of(const StepRecord& step) {
   Json json = Json::object();
-  for (const auto& [name, value] : members(step))
-    if (is_written(name, value))
-      json.set(name, value);
+  for (const Json all = write_memo(step); const auto& member : all->GetObject())
+    if (is_written(json::name(member.name), member.value))
+      json.set(json::name(member.name), member.value);
   return json;
 }
 
@@ -155,9 +124,8 @@ RunRecord run_record(const Value& root) {
   RunRecord record;
   if (const RunRow* const row = row_of(kRun, json::text(root, "status").value_or("")))
     record.status = row->status;
-  if (const Value* const steps = json::child(root, "steps"); steps != nullptr && steps->IsObject())
-    for (const auto& member : steps->GetObject())
-      record.steps.emplace(std::string(json::name(member.name)), step_record(member.value));
+  for (const auto& member : members_in(root, "steps"))
+    record.steps.emplace(std::string(json::name(member.name)), step_record(member.value));
   return record;
 }
 
@@ -172,10 +140,12 @@ std::vector<json::Edit> edits(const Value& root, const RunRecord& record,
       all.push_back(json::Edit{pointer, indented(json_of(step), kStepDepth)});
       continue;
     }
-    for (const auto& [name, value] : members(step)) {
+    for (const Json members = write_memo(step); const auto& member : members->GetObject()) {
+      const std::string_view name = json::name(member.name);
       const Value* const old = json::child(*there, name);
-      if (old == nullptr ? is_written(name, value) : !json::equal(*old, *value))
-        all.push_back(json::Edit{member_pointer(pointer, name), indented(value, kStepMemberDepth)});
+      if (old == nullptr ? is_written(name, member.value) : !json::equal(*old, member.value))
+        all.push_back(json::Edit{member_pointer(pointer, name),
+                                 indented(Json(member.value), kStepMemberDepth)});
     }
   }
   if (json::text(root, "status") != word(record.status))
@@ -197,7 +167,7 @@ bool same_record(const Value& before, const Value& after) {
   const RunRecord other = run_record(after);
   return std::equal(one.steps.begin(), one.steps.end(), other.steps.begin(), other.steps.end(),
                     [](const auto& a, const auto& b) {
-                      return a.first == b.first && members(a.second) == members(b.second);
+                      return a.first == b.first && write_memo(a.second) == write_memo(b.second);
                     });
 }
 

@@ -3,18 +3,64 @@
 // The run state as a record: read from run_state.json, changed in memory, written back as the
 // smallest set of edits. Unknown members stay untouched.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/json/json.h"
-#include "dialects/agent_run/words.h"
+#include "dialects/tables.h"
 
 namespace baton::agent_run {
+
+// The words of the files as enumerations and tables.
+
+/// State of a step in run_state.json.
+enum class Status { pending, running, waiting_on_human, completed, failed, skipped };
+struct StatusRow {
+  std::string_view word;
+  Status status;
+  bool began;  ///< was started at least once
+  bool done;   ///< steps that need it may start
+  std::string_view stage;
+};
+inline constexpr std::array kStatus = {
+    StatusRow{"PENDING", Status::pending, false, false, "pending"},
+    StatusRow{"RUNNING", Status::running, true, false, "running"},
+    StatusRow{"WAITING_ON_HUMAN", Status::waiting_on_human, true, false, "waiting_on_human"},
+    StatusRow{"COMPLETED", Status::completed, true, true, "completed"},
+    StatusRow{"FAILED", Status::failed, true, false, "failed"},
+    StatusRow{"SKIPPED", Status::skipped, false, true, "skipped"},
+};
+static_assert(in_enum_order(kStatus, &StatusRow::status, Status::skipped));
+constexpr const auto& word_table(Status /*status*/) {
+  return kStatus;
+}
+
+/// Status words of reports, in upper case. Agents use many words for two results.
+struct ReportRow {
+  std::string_view word;
+  bool completed;
+};
+inline constexpr std::array kReport = {
+    ReportRow{"COMPLETED", true}, ReportRow{"SUCCESS", true}, ReportRow{"OK", true},
+    ReportRow{"DONE", true},      ReportRow{"PASSED", true},  ReportRow{"FAILED", false},
+    ReportRow{"FAIL", false},     ReportRow{"ERROR", false},  ReportRow{"CANCELLED", false},
+};
+
+/// Words of a manual input, in upper case, for `status` and for `decision`.
+struct DecisionRow {
+  std::string_view word;
+  bool approved;
+};
+inline constexpr std::array kDecision = {
+    DecisionRow{"APPROVE", true},   DecisionRow{"REJECT", false},   DecisionRow{"PASSED", true},
+    DecisionRow{"APPROVED", true},  DecisionRow{"COMPLETED", true}, DecisionRow{"FAILED", false},
+    DecisionRow{"REJECTED", false},
+};
 
 /// One step of run_state.json.
 struct StepRecord {
@@ -48,8 +94,6 @@ struct StepRecord {
 };
 
 StepRecord step_record(const Value& step);
-/// Names and values in the order of the file.
-std::vector<std::pair<std::string_view, Json>> members(const StepRecord& step);
 Json json_of(const StepRecord& step);
 
 /// State of the whole run; `status` in run_state.json.

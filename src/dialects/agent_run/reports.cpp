@@ -1,5 +1,3 @@
-#include "dialects/agent_run/reports.h"
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -9,6 +7,7 @@
 #include "base/json/json.h"
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
 #include "dialects/tables.h"
 
@@ -33,19 +32,6 @@ bool fresh(const Run& run, const std::string& path, const Digest& digest) {
   });
 }
 
-/// The first error of a rejected file, as a clause.
-std::string rejection(const std::string& findings) {
-  const auto parsed = parse_json(findings);
-  if (!parsed || !(*parsed)->IsArray())
-    return "it was rejected";
-  for (const Value& finding : (*parsed)->GetArray())
-    if (json::text(finding, "severity") == "error")
-      return "line " + std::to_string(json::integer(finding, "line").value_or(0)) + ", column " +
-             std::to_string(json::integer(finding, "column").value_or(0)) + ": " +
-             std::string(json::text(finding, "message").value_or(""));
-  return "it was rejected";
-}
-
 /// Why a valid report cannot belong to this start; empty when it can.
 std::string mismatch(const Snapshot& snapshot, const Step& step, const Value& root) {
   const auto ended = parse_time(json::text(root, "ended_at").value_or(""));
@@ -66,46 +52,15 @@ std::string mismatch(const Snapshot& snapshot, const Step& step, const Value& ro
              : "at " + placeholder->pointer + ": " + placeholder->message + " (strict_reports)";
 }
 
-bool texts(const Value* list) {
-  return list == nullptr || list->IsNull() ||
-         (list->IsArray() && std::all_of(list->Begin(), list->End(), [](const Value& item) {
-            return !json::text(item).value_or("").empty();
-          }));
-}
-
-/// A printed report has no file yet, so the schema has not checked it. Refuses here what the schema
-/// would refuse there.
-std::string fault_of(const Value& root, const Step& step, const std::string& run) {
-  if (!root.IsObject())
-    return "it is not an object";
-  for (const char* const name :
-       {"schema", "run_id", "step_id", "agent", "status", "started_at", "ended_at"})
-    if (json::text(root, name).value_or("").empty())
-      return std::string(name) + " is missing";
-  for (const char* const name : {"artifacts", "logs"})
-    if (!texts(json::child(root, name)))
-      return std::string(name) + " is not a list of texts";
-  const auto is = [&](const char* name, auto&& right) {
-    const Value* const value = json::child(root, name);
-    return value == nullptr || right(*value);
-  };
-  if (!is("metrics", [](const Value& v) { return v.IsObject() || v.IsNull(); }))
-    return "metrics is not an object";
-  if (!is("gate_failure", [](const Value& v) { return v.IsBool(); }))
-    return "gate_failure is not true or false";
-  if (!is("next_suggested_steps", [](const Value& v) { return v.IsArray() || v.IsNull(); }) ||
-      !is("memory_updates", [](const Value& v) {
-        constexpr std::array kNames = {"scope", "section", "entry"};
-        return v.IsNull() ||
-               (v.IsArray() && std::all_of(v.Begin(), v.End(), [&](const Value& note) {
-                  return note.IsObject() && note.MemberCount() == kNames.size() &&
-                         std::all_of(kNames.begin(), kNames.end(), [&](const char* name) {
-                           return json::text(note, name).has_value();
-                         });
-                }));
-      }))
-    return "next_suggested_steps or memory_updates is not a list";
-  for (const Finding& finding : check_report(root, RunFile{run, file_part(step.id)}))
+/// A printed report has no file yet, so nothing has checked it. Why it cannot be used; empty: it
+/// can.
+std::string fault_of(const Json& report, const Step& step, const std::string& run) {
+  static const auto schema = embedded_schema("schemas/agent_run/report.schema.json");
+  const auto document = load_document(report.dump(), Format::json);
+  Findings findings = document ? schema->check(**document) : document.error().findings;
+  if (findings.empty())
+    findings = check_report(*report, RunFile{run, file_part(step.id)});
+  for (const Finding& finding : findings)
     if (finding.severity == Severity::error)
       return finding.message;
   return {};
@@ -120,7 +75,7 @@ FoundReport report_from_output(const Snapshot& snapshot, const Step& step,
     found.why = "the report that the agent printed cannot be read: " + parsed.error().message;
     return found;
   }
-  if (const std::string fault = fault_of(**parsed, step, snapshot.view.flow.name); !fault.empty()) {
+  if (const std::string fault = fault_of(*parsed, step, snapshot.view.flow.name); !fault.empty()) {
     found.why = "the report that the agent printed is not valid: " + fault;
     return found;
   }
@@ -221,9 +176,8 @@ Report report_of(const Snapshot& snapshot, const Value& root) {
   report.completed = row != nullptr && row->completed;
   report.gate_failure = json::boolean(root, "gate_failure").value_or(false);
   report.ended_at = json::text(root, "ended_at").value_or("");
-  const Json artifacts = list_in(root, "artifacts");
-  for (const Value& item : artifacts->GetArray()) {
-    const std::string path = snapshot.paths.relative(std::string(json::text(item).value_or("")));
+  for (const std::string& each : texts_of(root, "artifacts")) {
+    const std::string path = snapshot.paths.relative(each);
     if (leaves_folder(path))
       report.outside.push_back(path);
     report.artifacts.push(Json(path));
@@ -280,7 +234,7 @@ FoundReport find_report(const Snapshot& snapshot, const Step& step, const Run& r
       return found;
     }
     found.kind = FoundReport::Kind::invalid;
-    found.why = "the report is not valid: " + rejection(rejected->second);
+    found.why = "the report is not valid: " + first_error(path, rejected->second);
     return found;
   }
   if (file != nullptr && !unseen && file->present && fresh(run, path, file->document->digest())) {

@@ -7,9 +7,46 @@
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/files.h"
+#include "dialects/memo_fields.h"
 #include "dialects/tables.h"
 
 namespace baton::agent_run {
+
+template <class Visit>
+void fields(StepMemo& step, Visit visit) {
+  visit("run", step.run);
+  visit("label", step.label);
+  visit("labels", step.labels);
+  visit("failed_ms", step.failed_ms);
+  visit("gate", step.gate);
+  visit("gate_ms", step.gate_ms);
+  visit("reason", step.reason);
+  visit("early", step.early);
+  visit("report_ms", step.report_ms);
+  visit("ended_ms", step.ended_ms);
+  visit("cancelled", step.cancelled);
+}
+
+template <class Visit>
+void fields(Memo& memo, Visit visit) {
+  visit("driven", memo.driven);
+  visit("steps", memo.steps);
+  visit("heard", memo.answered);
+  visit("cost_day", memo.cost_day);
+  visit("cost_usd", memo.cost_usd);
+}
+
+Memo memo_of(const Json& json) {
+  Memo memo;
+  read_memo(*json, memo);
+  return memo;
+}
+
+Json json_of(Memo memo) {
+  std::erase_if(memo.steps, [](const auto& row) { return row.second == StepMemo{}; });
+  return write_memo(memo);
+}
+
 namespace {
 
 std::optional<std::string> below_root(const Snapshot& snapshot, const std::string& path) {
@@ -42,9 +79,7 @@ void read_configured(const Value& options, Settings& settings) {
     settings.accept_early = Millis(0);
   else if (const auto after = json::text(options, "accept_early"))
     settings.accept_early = parse_duration(*after);
-  if (const Value* const limit = json::child(options, "daily_cost_limit");
-      limit != nullptr && limit->IsNumber())
-    settings.daily_cost_limit = limit->GetDouble();
+  settings.daily_cost_limit = json::number(options, "daily_cost_limit");
   if (const CostRow* const row =
           row_of(kCost, json::text(options, "cost_limit_action").value_or("")))
     settings.on_cost = row->action;
@@ -70,6 +105,12 @@ Snapshot::Snapshot(const View& given) : view(given), paths(given), memo(memo_of(
 const Accepted* Snapshot::document(const std::string& path) const {
   const auto found = view.docs.find(path);
   return found == view.docs.end() ? nullptr : &found->second;
+}
+
+const StepMemo& Snapshot::step_memo(std::string_view id) const {
+  static const StepMemo none;
+  const auto found = memo.steps.find(id);
+  return found == memo.steps.end() ? none : found->second;
 }
 
 const Run* Snapshot::live(std::string_view id) const {
@@ -103,8 +144,7 @@ std::string Snapshot::trouble() const {
 }
 
 bool Snapshot::done(const std::string& id) const {
-  const auto step = memo.steps.find(id);
-  return record(id).done() && (step == memo.steps.end() || step->second.gate.empty());
+  return record(id).done() && step_memo(id).gate.empty();
 }
 
 bool Snapshot::needs_done(const Step& step) const {
@@ -142,10 +182,10 @@ bool needs_person(const Step& step) {
 
 std::vector<std::string> gates(const Step& step) {
   const Value* const list = json::child(*step.body, "gates");
+  std::vector<std::string> all;
   if (list == nullptr || !list->IsArray())
     return texts_of(list);
-  std::vector<std::string> all;
-  for (const Value& gate : list->GetArray())
+  for (const Value& gate : items_in(list))
     all.push_back(gate.IsObject() ? gate_text(gate) : std::string(json::text(gate).value_or("")));
   return all;
 }
@@ -204,9 +244,9 @@ std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step) 
     file = *from;
   } else if (const auto producer = json::text(*loop, "items_from_step")) {
     const auto found = snapshot.run.steps.find(*producer);
-    if (found != snapshot.run.steps.end() && found->second.artifacts->IsArray() &&
-        !found->second.artifacts->Empty())
-      file = json::text((*found->second.artifacts)[0]).value_or("");
+    const auto made = found == snapshot.run.steps.end() ? std::vector<std::string>()
+                                                        : texts_of(&*found->second.artifacts);
+    file = made.empty() ? "" : made.front();
   }
   file = snapshot.paths.relative(file);
   if (file.empty() || leaves_folder(file))
@@ -232,9 +272,8 @@ std::string next_label(const StepRecord& record, const StepMemo& memo) {
 }
 
 std::string decision_label(const Snapshot& snapshot, const std::string& id) {
-  const auto memo = snapshot.memo.steps.find(id);
-  return memo == snapshot.memo.steps.end() || memo->second.label.empty() ? "taken_over"
-                                                                         : memo->second.label;
+  const std::string& label = snapshot.step_memo(id).label;
+  return label.empty() ? "taken_over" : label;
 }
 
 std::string next_log(const StepRecord& record, const StepMemo& memo) {
@@ -283,12 +322,11 @@ Settings settings_of(const Value& options, const Value* state) {
   settings.max_attempts = json::integer(*own, "max_attempts").value_or(settings.max_attempts);
   settings.max_iterations = json::integer(*own, "max_iterations").value_or(settings.max_iterations);
   settings.pause_for_human_input = json::boolean(*own, "pause_for_human_input").value_or(false);
-  settings.workflow_path = json::text(*own, "workflow_path").value_or("");
-  settings.gate_state_file = json::text(*own, "gate_state_file").value_or("");
-  settings.logs_dir = json::text(*own, "logs_dir").value_or("");
-  if (const Value* const set = json::child(*own, "set"); set != nullptr && set->IsObject())
-    for (const auto& member : set->GetObject())
-      settings.set.emplace(member.name.GetString(), json::text(member.value).value_or(""));
+  settings.workflow_path = text_of(*own, "workflow_path");
+  settings.gate_state_file = text_of(*own, "gate_state_file");
+  settings.logs_dir = text_of(*own, "logs_dir");
+  for (const auto& member : members_in(*own, "set"))
+    settings.set.emplace(json::name(member.name), json::text(member.value).value_or(""));
   return settings;
 }
 

@@ -69,13 +69,10 @@ class WorkflowCheck {
   bool known(std::string_view id, const std::string& pointer, std::string_view key) {
     if (workflow_.step(id) != nullptr)
       return true;
-    const auto ids = workflow_.ids();
     findings_.error(
         "S2", pointer,
         std::string(key) + " names the step " + quoted_word(id) + ", which does not exist",
-        {.found = std::string(id),
-         .expected = any_of_words(ids),
-         .suggestion = near_word(id, ids)});
+        none_of_words(id, workflow_.ids()));
     return false;
   }
 
@@ -208,14 +205,10 @@ class WorkflowCheck {
 }  // namespace
 
 Workflow::Workflow(const Value& root) {
-  const Value* const steps = json::child(root, "steps");
-  if (steps == nullptr || !steps->IsArray())
-    return;
-  for (rapidjson::SizeType i = 0; i < steps->Size(); ++i) {
-    const Value& body = (*steps)[i];
+  for (const Value& body : items_in(root, "steps")) {
     Step step;
-    step.id = json::text(body, "id").value_or("");
-    step.pointer = item_pointer("/steps", i);
+    step.id = text_of(body, "id");
+    step.pointer = item_pointer("/steps", steps_.size());
     step.needs = texts_of(body, "needs");
     if (const auto target = json::text(body, "loop_back_to"))
       step.loop_back_to = std::string(*target);
@@ -241,6 +234,12 @@ std::vector<std::string_view> Workflow::ids() const {
   for (const Step& step : steps_)
     all.emplace_back(step.id);
   return all;
+}
+
+std::string Workflow::no_step(std::string_view id) const {
+  const Detail detail = none_of_words(id, ids());
+  return "the workflow has no step " + quoted_word(id) + "; it has " + detail.expected +
+         (detail.suggestion.empty() ? "" : "; did you mean " + detail.suggestion + "?");
 }
 
 std::set<std::string> Workflow::ancestors(const Step& step) const {

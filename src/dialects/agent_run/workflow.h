@@ -33,6 +33,8 @@ class Workflow {
   const std::vector<Step>& steps() const { return steps_; }
   const Step* step(std::string_view id) const;
   std::vector<std::string_view> ids() const;
+  /// That the workflow has no such step, for messages.
+  std::string no_step(std::string_view id) const;
 
   /// The steps that must run before this one of `steps()`. A step in a cycle is its own ancestor.
   std::set<std::string> ancestors(const Step& step) const;

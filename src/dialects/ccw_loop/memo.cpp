@@ -1,15 +1,11 @@
 #include "dialects/ccw_loop/memo.h"
 
-#include "dialects/member_list.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::ccw_loop {
 
-namespace {
-
-constexpr std::size_t kHistory = 32;
-
-template <class AnyMemo, class Visit>
-void visit_members(AnyMemo& memo, const Visit& visit) {
+template <class Visit>
+void fields(Memo& memo, Visit visit) {
   visit("skills", memo.skills);
   visit("states", memo.states);
   visit("corrected", memo.corrected);
@@ -39,9 +35,8 @@ void visit_members(AnyMemo& memo, const Visit& visit) {
   visit("dealt", memo.dealt);
 }
 
-}  // namespace
-
 void remember(std::vector<std::string>& history, const std::string& digest) {
+  constexpr std::size_t kHistory = 32;
   if (!history.empty() && history.back() == digest)
     return;
   history.push_back(digest);
@@ -51,14 +46,12 @@ void remember(std::vector<std::string>& history, const std::string& digest) {
 
 Memo memo_of(const Json& json) {
   Memo memo;
-  visit_members(memo, MemberReader(*json));
+  read_memo(*json, memo);
   return memo;
 }
 
 Json json_of(const Memo& memo) {
-  Json root = Json::object();
-  visit_members(memo, MemberWriter(root));
-  return root;
+  return write_memo(memo);
 }
 
 }  // namespace baton::ccw_loop

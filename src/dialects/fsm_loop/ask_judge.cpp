@@ -113,9 +113,7 @@ Json translated(const Value& answer, Generation generation) {
 }
 
 Findings faults(const Json& answer, const Judging& judging, std::string& why) {
-  const auto schema = compile_schema(
-      schema_of(judging).dump(), "urn:baton:answer",
-      [](std::string_view) { return fail(Errc::not_found, "there is no such schema"); });
+  const auto schema = answer_schema(schema_of(judging));
   if (!schema) {
     why = "the evaluator's own `schema` cannot be used: " + describe(schema.error());
     return {};

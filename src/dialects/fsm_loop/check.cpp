@@ -3,41 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/time.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/files.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/fsm_loop.h"
-#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/snapshot.h"
 #include "dialects/kinds.h"
 #include "dialects/tables.h"
+#include "dialects/timestamps.h"
 
 namespace baton::fsm_loop {
 
-namespace {
-
-std::optional<Time> time(const Value& root, std::string_view name) {
-  const auto text = json::text(root, name);
-  return text ? parse_time(*text) : std::nullopt;
-}
-
-}  // namespace
-
 Findings check_state(const Value& root, const std::string& stem) {
   FindingList findings("fsm_loop");
-  const auto started = time(root, "started_at");
-  const auto updated = time(root, "updated_at");
-  if (started && updated && *updated < *started)
-    findings.warning("S40", "/updated_at", "updated_at is before started_at",
-                     {.found = std::string(*json::text(root, "updated_at")),
-                      .expected = "not before " + std::string(*json::text(root, "started_at"))});
+  check_order(root, "", "started_at", "updated_at", "S40", findings);
   if (json::text(root, "status") == "awaiting_continuation" &&
-      json::text(root, "continuation_prompt").value_or("").empty())
+      text_of(root, "continuation_prompt").empty())
     findings.warning("S41", "/status",
                      "a loop that awaits its continuation has no continuation_prompt");
   const auto name = json::text(root, "loop_name");

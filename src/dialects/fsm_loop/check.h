@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +35,8 @@ Findings check_lock(const Value& root);
 /// The caller looks up targets.
 void check_state_body(const Value& root, const State& state, FindingList& findings);
 
-/// Warns about `${captured.x}` and `${prev.x}` that may have no value (S26). `kept`: what every way
-/// into the state has captured.
-void check_captured(const State& state, const std::set<std::string>& kept, bool initial,
+/// Warns about `${captured.x}` and `${prev.x}` that may have no value (S26).
+void check_captured(const Definition& definition, std::size_t index, const Graph& graph,
                     FindingList& findings);
 
 /// Whether the action is a shell command.

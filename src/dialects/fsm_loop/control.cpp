@@ -29,6 +29,62 @@ Result<Json> resumed_context(const Loop& loop, const Record& record, const Value
   return context;
 }
 
+/// Whether a line of the event file is about the loop itself and not about one inside it.
+bool is_own(const Value& line) {
+  return json::integer(line, "depth").value_or(0) == 0;
+}
+
+/// The number of the first line that is newer than the state file. baton numbers its lines; of
+/// another program it is the line after the entry into the state that the state file is in.
+rapidjson::SizeType first_newer(const Value& lines, const Record& record) {
+  rapidjson::SizeType i = lines.Size();
+  if (!record.start.empty()) {
+    while (i > 0 && json::integer(lines[i - 1], "seq").value_or(0) > record.seq)
+      --i;
+    return i;
+  }
+  const auto began = parse_time(record.started_at);
+  for (; i > 0; --i) {
+    const Value& line = lines[i - 1];
+    if (json::text(line, "event") != "state_enter" || !is_own(line) ||
+        json::text(line, "state") != record.current_state ||
+        json::integer(line, "iteration") != record.iteration)
+      continue;
+    const auto at = parse_time(json::text(line, "ts").value_or(""));
+    // Events of the run before.
+    return began && at && *at < *began ? lines.Size() : i;
+  }
+  return lines.Size();
+}
+
+/// Why the files do not tell where a loop stands that no journal knows; empty: they do. `lines`:
+/// the last lines of the event file; nullptr: none. No progress is read out of them: if they are
+/// newer than the state file, a person decides.
+std::string lost_progress(const Value* lines, const Record& record) {
+  if (record.phase == Phase::action_done)
+    return "the action of the state " + quoted_word(record.current_state) +
+           " has ended, but its result is in no file";
+  const rapidjson::SizeType newer = lines == nullptr ? 0 : first_newer(*lines, record);
+  std::string_view newest;
+  bool inside = false;
+  for (rapidjson::SizeType i = 0; lines != nullptr && i < lines->Size(); ++i) {
+    const Value& line = (*lines)[i];
+    const std::string_view event = json::text(line, "event").value_or("");
+    if (!is_own(line))
+      inside = inside || event == "action_complete";
+    else if (event == "state_enter" || event == "evaluate" || event == "route")
+      inside = false;
+    if (i >= newer && is_own(line) && event != "action_start" && event != "action_output")
+      newest = event;
+  }
+  if (!newest.empty())
+    return "its state file is older than its event file, which goes on to " + quoted_word(newest) +
+           " after the state " + quoted_word(record.current_state) + " was entered";
+  return inside ? "it is in the state " + quoted_word(record.current_state) +
+                      ", inside another loop whose progress is in no file"
+                : std::string();
+}
+
 /// Answers one request after the other.
 class RequestHandler {
  public:
@@ -102,10 +158,9 @@ class RequestHandler {
 
   /// Whether resuming enters a state. Otherwise it continues with an action that has ended, and the
   /// limits are checked after it.
-  bool enters(const Rebuilt& stands, bool redo) const {
-    const bool judged =
-        snapshot_.memo.frames.back().work.step == Step::judge || stands.result || stands.verdict;
-    return redo || !judged || !stands.record.limited_state.empty();
+  bool enters(const Record& record, bool redo) const {
+    return redo || snapshot_.memo.frames.back().work.step != Step::judge ||
+           !record.limited_state.empty();
   }
 
   /// Why a limit would end the loop again at once; empty: none would.
@@ -133,27 +188,17 @@ class RequestHandler {
   }
 
   /// Why the present definition does not let it continue; empty: it does.
-  std::string obstacle_by(const Loop& loop, const Rebuilt& stands, bool redo,
-                          std::optional<std::int64_t> max_steps) {
-    const Record& record = stands.record;
+  std::string obstacle_by(const Loop& loop, bool redo, std::optional<std::int64_t> max_steps) {
+    const Record& record = snapshot_.record();
     if (std::string lost = lost_state(loop, record); !lost.empty())
       return lost;
-    const bool enters = this->enters(stands, redo);
+    const bool enters = this->enters(record, redo);
     // The summary state of a limit is dropped, and with it the loop inside.
     const bool inside = snapshot_.memo.frames.size() > 1 && record.limited_state.empty();
     if (enters && !inside)
       return limit(loop, record, max_steps);
-    // The timeout applies within loops inside its states as well. Without this check each resume of
-    // a loop that has timed out would run one more command.
-    return enters || record.status == Status::timed_out ? out_of_time(loop, record) : std::string();
-  }
-
-  /// For a loop of another program the event file may be newer than the state.
-  Rebuilt rebuilt(const Loop& loop, bool redo) {
-    const auto events = snapshot_.view.docs.find(snapshot_.paths.events());
-    const bool known = events != snapshot_.view.docs.end() && !snapshot_.owned() && !redo;
-    return rebuild_progress(loop, snapshot_.record(),
-                            known ? &events->second.document->root() : nullptr);
+    // The timeout applies within loops inside its states as well.
+    return enters ? out_of_time(loop, record) : std::string();
   }
 
   void resume(const Request& request) {
@@ -177,18 +222,25 @@ class RequestHandler {
     if (json::child(*request.arguments, "max_steps") != nullptr && asked.value_or(0) < 1)
       return reply(request, false, "max_steps must be an integer of 1 or more");
     const bool redo = json::boolean(*request.arguments, "redo") == true;
-    Rebuilt stands = rebuilt(loop, redo);
-    if (const std::string why = obstacle_behind(stands); !why.empty())
+    Record& record = snapshot_.record();
+    const Value* const events = unknown_events();
+    if (const std::string why =
+            snapshot_.owned() || redo ? std::string() : lost_progress(events, record);
+        !why.empty())
+      return reply(request, false,
+                   why + "; `baton resume " + snapshot_.view.flow.name +
+                       " --redo` runs the action of that state again, `baton start " +
+                       snapshot_.view.flow.name + "` starts a new run");
+    const auto max_steps = asked ? asked : record.max_steps;
+    if (const std::string why = obstacle_by(loop, redo, max_steps); !why.empty())
       return reply(request, false, why);
-    const auto max_steps = asked ? asked : stands.record.max_steps;
-    if (const std::string why = obstacle_by(loop, stands, redo, max_steps); !why.empty())
-      return reply(request, false, why);
-    auto context = resumed_context(loop, stands.record, *request.arguments);
+    auto context = resumed_context(loop, record, *request.arguments);
     if (!context)
       return reply(request, false, context.error().message);
     const bool ours = snapshot_.owned();
-    Record& record = snapshot_.record();
-    record = std::move(stands.record);
+    // No line's number is used twice.
+    if (events != nullptr && !events->Empty())
+      record.seq = std::max(record.seq, json::integer(*(events->End() - 1), "seq").value_or(0));
     record.context = std::move(*context);
     record.max_steps = max_steps;
     Memo& memo = snapshot_.memo;
@@ -204,21 +256,19 @@ class RequestHandler {
     if (redo)
       memo.frames.back().work = Work{};
     machine_.resume_loop(record.status == Status::awaiting_continuation);
-    machine_.continue_from(std::move(stands));
     reply(request, true, ours ? "resumed" : "taken over and resumed");
   }
 
-  /// Why the event file does not let it continue; empty: it does.
-  std::string obstacle_behind(const Rebuilt& stands) {
-    if (snapshot_.owned())
-      return {};
-    if (!kStatus.at(static_cast<std::size_t>(stands.record.status)).resumable)
-      return "its event file says that the loop has ended: " + obstacle(stands.record);
-    if (!stands.lost.empty())
-      return stands.lost + "; `baton resume " + snapshot_.view.flow.name +
-             " --redo` runs the action again, `baton start " + snapshot_.view.flow.name +
-             "` starts a new run";
-    return {};
+  /// The last lines of the event file of a loop that no journal knows; nullptr: none. If another
+  /// program's state says that the loop has ended, the state is the newest file.
+  const Value* unknown_events() {
+    const auto events = snapshot_.view.docs.find(snapshot_.paths.events());
+    const Record& record = snapshot_.record();
+    if (snapshot_.owned() || events == snapshot_.view.docs.end() ||
+        (record.start.empty() && record.status != Status::running))
+      return nullptr;
+    const Value& lines = events->second.document->root();
+    return lines.IsArray() ? &lines : nullptr;
   }
 
   Snapshot& snapshot_;
@@ -231,16 +281,9 @@ std::optional<std::int64_t> pid_in(const Value& root) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
-/// A document that exists; nullptr: none.
-const Document* present(const Snapshot& snapshot, const std::string& path) {
-  const auto found = snapshot.view.docs.find(path);
-  return found == snapshot.view.docs.end() || !found->second.present ? nullptr
-                                                                     : found->second.document.get();
-}
-
 std::optional<std::int64_t> locking_pid(const Snapshot& snapshot) {
-  const Document* const lock = present(snapshot, snapshot.paths.lock());
-  return lock == nullptr ? std::nullopt : pid_in(lock->root());
+  const Accepted* const lock = snapshot.present(snapshot.paths.lock());
+  return lock == nullptr ? std::nullopt : pid_in(lock->document->root());
 }
 
 std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
@@ -248,8 +291,8 @@ std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
   const auto locking = locking_pid(snapshot);
   if (locking && other_program_holds_lock(snapshot))
     return locking;
-  if (const Document* const file = present(snapshot, snapshot.paths.pid()))
-    if (const auto number = decimal(file->text()); number && *number >= 1)
+  if (const Accepted* const file = snapshot.present(snapshot.paths.pid()))
+    if (const auto number = decimal(file->document->text()); number && *number >= 1)
       return static_cast<std::int64_t>(std::min(*number, kMostPid));
   if (locking)
     return locking;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/fsm_loop.h"
-#include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_loop/loop.h"
 
 namespace baton::fsm_loop {
@@ -50,10 +50,7 @@ Decision observe(Snapshot& snapshot, Decision decision) {
       decision.wake = snapshot.view.now + kLookAgain;
   }
   const auto role = json::text(*snapshot.view.options, "when_interrupted");
-  const StageState* const stage = snapshot.view.stages.contains(Subject(kSubject))
-                                      ? &snapshot.view.stages.at(Subject(kSubject))
-                                      : nullptr;
-  if (role && stage != nullptr && stage->stage == stage_of_other_program(snapshot)) {
+  if (role && !snapshot.stage().empty() && snapshot.stage() == stage_of_other_program(snapshot)) {
     decision.control = Control::run;
     decision.desired.push_back(Desired{.role = std::string(*role),
                                        .subject = std::string(kSubject),
@@ -91,11 +88,8 @@ void write(Snapshot& snapshot, const EventLog& events, Decision& decision) {
     state.set("active_sub_loop", snapshot.memo.frames.back().record.loop_name);
   else
     state.erase("active_sub_loop");
-  const bool stage_moves =
-      snapshot.view.stages.contains(Subject(kSubject))
-          ? snapshot.view.stages.at(Subject(kSubject)).stage != snapshot.memo.stage
-          : !snapshot.memo.stage.empty();
-  if (json::equal(*state, root) && events.lines().empty() && !stage_moves)
+  if (json::equal(*state, root) && events.lines().empty() &&
+      snapshot.stage() == snapshot.memo.stage)
     return;
   state.set("updated_at", stamp(snapshot.view.wall));
   if (!events.lines().empty())

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
-#include <map>
-#include <numeric>
 #include <set>
 
 #include "dialects/fsm_loop/check.h"
-#include "dialects/fsm_loop/interpolation.h"
+#include "dialects/fsm_loop/values.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 
@@ -123,35 +121,31 @@ class Resolver {
     state.open = true;
     if (json::child(root_, "import") != nullptr || json::child(root_, "from") != nullptr)
       return;
-    std::vector<std::string> names;
-    if (fragments != nullptr)
-      for (const auto& member : fragments->GetObject())
-        names.emplace_back(json::name(member.name));
-    const std::vector<std::string_view> views(names.begin(), names.end());
+    std::vector<std::string_view> names;
+    for (const auto& member : members_in(root_, "fragments"))
+      names.push_back(json::name(member.name));
     findings_.error("S10", member_pointer(state.pointer, "fragment"),
                     "there is no fragment " + quoted_word(name),
-                    {.found = name, .suggestion = near_word(name, views)});
+                    {.found = name, .suggestion = near_word(name, names)});
   }
 
   /// The parameters of the fragment, with the values of the state's `with`.
   void bind(const std::string& name, const Value& fragment, State& state) {
     const Value* const given = json::child(*state.body, "with");
     Json param = given == nullptr ? Json::object() : Json(*given);
-    const Value* const declared = json::child(fragment, "parameters");
-    if (declared != nullptr && declared->IsObject())
-      for (const auto& member : declared->GetObject()) {
-        const std::string key(json::name(member.name));
-        const Value* const fallback = json::child(member.value, "default");
-        if (json::child(*param, key) != nullptr)
-          continue;
-        if (fallback != nullptr)
-          param.set(key, *fallback);
-        else if (json::boolean(member.value, "required") == true)
-          findings_.error(
-              "S10", member_pointer(state.pointer, "with"),
-              "the fragment " + quoted_word(name) + " needs the parameter " + quoted_word(key),
-              {.expected = "with: {" + key + ": ...}"});
-      }
+    for (const auto& member : members_in(fragment, "parameters")) {
+      const std::string key(json::name(member.name));
+      const Value* const fallback = json::child(member.value, "default");
+      if (json::child(*param, key) != nullptr)
+        continue;
+      if (fallback != nullptr)
+        param.set(key, *fallback);
+      else if (json::boolean(member.value, "required") == true)
+        findings_.error(
+            "S10", member_pointer(state.pointer, "with"),
+            "the fragment " + quoted_word(name) + " needs the parameter " + quoted_word(key),
+            {.expected = "with: {" + key + ": ...}"});
+    }
     state.param = std::move(param);
     if (json::child(*state.body, "loop") == nullptr)
       state.body.erase("with");
@@ -162,15 +156,14 @@ class Resolver {
 };
 
 void check_shortcut(const Value& root, FindingList& findings) {
-  const Value* const constraints = json::child(root, "constraints");
-  if (constraints == nullptr || !constraints->IsArray())
-    return;
   std::set<std::string> names;
-  for (rapidjson::SizeType i = 0; i < constraints->Size(); ++i) {
-    const std::string name(json::text((*constraints)[i], "name").value_or(""));
+  std::size_t i = 0;
+  for (const Value& constraint : items_in(root, "constraints")) {
+    const std::string name = text_of(constraint, "name");
     if (!names.insert(name).second)
       findings.error("S11", item_pointer("/constraints", i) + "/name",
                      "two constraints are called " + quoted_word(name), {.found = name});
+    ++i;
   }
 }
 
@@ -246,50 +239,28 @@ bool is_verdict_key(std::string_view key) {
          std::find(kOtherTargets.begin(), kOtherTargets.end(), key) == kOtherTargets.end();
 }
 
+std::vector<std::string_view> captures_of(const State& state) {
+  const Value& body = *state.body;
+  const Value* const evaluate = json::child(body, "evaluate");
+  std::vector<std::string_view> names;
+  for (const auto& name : {json::text(body, "capture"),
+                           evaluate == nullptr ? std::nullopt : json::text(*evaluate, "remember")})
+    if (name)
+      names.push_back(*name);
+  // See LoopState::hands_back.
+  if (json::child(body, "loop") != nullptr &&
+      (json::child(body, "with") != nullptr || json::boolean(body, "context_passthrough") == true))
+    names.emplace_back(state.name);
+  return names;
+}
+
 namespace {
 
-constexpr std::size_t kMaxStates = 128;
-using Names = std::bitset<3 * kMaxStates>;  ///< at most three names per state
-using Bits = std::map<std::string, std::size_t>;
-
-std::vector<Names> captured_by_each(const Definition& definition, Bits& bits) {
-  std::vector<Names> own;
-  for (const State& state : definition.states) {
-    Names& names = own.emplace_back();
-    const Value* const evaluate = json::child(*state.body, "evaluate");
-    for (const auto& name :
-         {json::text(*state.body, "capture"),
-          evaluate == nullptr ? std::nullopt : json::text(*evaluate, "remember")})
-      if (name)
-        names.set(bits.emplace(*name, bits.size()).first->second);
-    // See LoopState::hands_back.
-    if (json::child(*state.body, "loop") != nullptr &&
-        (json::child(*state.body, "with") != nullptr ||
-         json::boolean(*state.body, "context_passthrough") == true))
-      bits.emplace(state.name, bits.size());
-    if (json::child(*state.body, "loop") != nullptr || state.open)
-      names.set();
-  }
-  return own;
-}
-
-/// What one way into a state has not captured is not captured on every way. True if a set changed.
-bool shrink(std::vector<Names>& before, const Names& after, const std::vector<std::size_t>& ways) {
-  bool changed = false;
-  for (const std::size_t to : ways) {
-    const Names both = before[to] & after;
-    changed = changed || both != before[to];
-    before[to] = both;
-  }
-  return changed;
-}
-
-std::set<std::string> names_in(const Names& names, const Bits& bits) {
-  std::set<std::string> all;
-  for (const auto& [name, bit] : bits)
-    if (names.test(bit))
-      all.insert(name);
-  return all;
+/// A loop inside, or what another file adds, may capture anything.
+bool may_capture(const State& state, std::string_view name) {
+  const std::vector<std::string_view> names = captures_of(state);
+  return state.open || json::child(*state.body, "loop") != nullptr ||
+         std::find(names.begin(), names.end(), name) != names.end();
 }
 
 }  // namespace
@@ -318,7 +289,7 @@ Graph::Graph(const Definition& definition, const Value& root) : definition_(defi
   }
 }
 
-std::vector<bool> Graph::reachable() const {
+std::vector<bool> Graph::reachable(std::string_view uncaptured) const {
   std::vector<bool> seen(ways_.size(), false);
   std::vector<std::size_t> next = starts_;
   while (!next.empty()) {
@@ -327,37 +298,13 @@ std::vector<bool> Graph::reachable() const {
     if (seen[state])
       continue;
     seen[state] = true;
+    if (!uncaptured.empty() && may_capture(definition_.states[state], uncaptured))
+      continue;
     if (anywhere_[state])
       return std::vector<bool>(ways_.size(), true);
     next.insert(next.end(), ways_[state].begin(), ways_[state].end());
   }
   return seen;
-}
-
-std::vector<Graph::CapturedBefore> Graph::captured_before() const {
-  const std::size_t count = ways_.size();
-  if (count > kMaxStates)
-    return {};
-  Bits bits;
-  const std::vector<Names> own = captured_by_each(definition_, bits);
-  const std::vector<bool> entered = reachable();
-  std::vector<std::size_t> all(count);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  std::vector<Names> before(count, Names().set());
-  for (const std::size_t start : starts_)
-    before[start].reset();
-  // Sets only become smaller, so this ends.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < count; ++i)
-      if (entered[i] && shrink(before, before[i] | own[i], anywhere_[i] ? all : ways_[i]))
-        changed = true;
-  }
-  std::vector<CapturedBefore> kept;
-  for (std::size_t i = 0; i < count; ++i)
-    if (entered[i])
-      kept.push_back({&definition_.states[i], names_in(before[i], bits)});
-  return kept;
 }
 
 }  // namespace baton::fsm_loop

@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/interpolation.h"
 #include "dialects/fsm_loop/values.h"
 #include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_loop/words.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
@@ -101,15 +101,10 @@ void check_evaluate(const Value& evaluate, const std::string& pointer, FindingLi
     return;
   }
   const EvaluatorRow* const row = row_of(kEvaluators, *type);
-  if (row == nullptr) {
-    const auto words = words_of(kEvaluators);
-    findings.error("S5", member_pointer(pointer, "type"),
-                   "there is no evaluator " + quoted_word(*type),
-                   {.found = std::string(*type),
-                    .expected = any_of_words(words),
-                    .suggestion = near_word(*type, words)});
-    return;
-  }
+  if (row == nullptr)
+    return findings.error("S5", member_pointer(pointer, "type"),
+                          "there is no evaluator " + quoted_word(*type),
+                          none_of_words(*type, words_of(kEvaluators)));
   needs(*row, evaluate, pointer, findings);
   if (row->evaluator == Evaluator::output_contains)
     pattern(evaluate, pointer, findings);
@@ -131,11 +126,7 @@ bool is_declared_verdict(const Value* evaluate, std::string_view verdict) {
     return true;
   if (type == "mcp_result")
     return std::find(kMcpVerdicts.begin(), kMcpVerdicts.end(), verdict) != kMcpVerdicts.end();
-  const Value* const words = json::at(*evaluate, "/schema/properties/verdict/enum");
-  if (words == nullptr || !words->IsArray())
-    return false;
-  return std::any_of(words->Begin(), words->End(),
-                     [&](const Value& word) { return json::text(word) == verdict; });
+  return lists(json::at(*evaluate, "/schema/properties/verdict/enum"), verdict);
 }
 
 namespace {
@@ -150,10 +141,7 @@ class DefinitionCheck {
       : raw_(raw),
         sources_(sources),
         definition_(resolve(raw_, findings_)),
-        root_(*definition_.root) {
-    for (const State& state : definition_.states)
-      names_.push_back(state.name);
-  }
+        root_(*definition_.root) {}
 
   Judged run() {
     check_top_keys(raw_, findings_);
@@ -202,10 +190,7 @@ class DefinitionCheck {
   }
 
   void parameters() {
-    const Value* const all = json::child(root_, "parameters");
-    if (all == nullptr)
-      return;
-    for (const auto& member : all->GetObject())
+    for (const auto& member : members_in(root_, "parameters"))
       if (json::boolean(member.value, "required") == true &&
           json::child(member.value, "default") != nullptr)
         findings_.error("S7", member_pointer("/parameters", member.name.GetString()),
@@ -214,10 +199,7 @@ class DefinitionCheck {
 
   /// Placeholders in values of the context are not filled in.
   void context() {
-    const Value* const all = json::child(root_, "context");
-    if (all == nullptr || !all->IsObject())
-      return;
-    for (const auto& member : all->GetObject())
+    for (const auto& member : members_in(root_, "context"))
       if (const auto text = json::text(member.value); text && computed(*text))
         findings_.warning("S32", member_pointer("/context", member.name.GetString()),
                           "a placeholder in a context value is not filled in; it stays as it is",
@@ -230,13 +212,13 @@ class DefinitionCheck {
       return;
     if (rule != "S1" && (target == "$current" || computed(target)))
       return;
-    const std::vector<std::string_view> words(names_.begin(), names_.end());
+    std::vector<std::string_view> names;
+    for (const State& state : definition_.states)
+      names.emplace_back(state.name);
     findings_.error(
         rule, pointer,
         std::string(key) + " names the state " + quoted_word(target) + ", which does not exist",
-        {.found = std::string(target),
-         .expected = any_of_words(words),
-         .suggestion = near_word(target, words)});
+        none_of_words(target, names));
   }
 
   /// Whether the text at the pointer has quotes. True if the file does not have it in this form.
@@ -303,8 +285,11 @@ class DefinitionCheck {
             "S21", state.pointer,
             "the state " + quoted_word(state.name) + " cannot be reached from the initial one");
     }
-    for (const Graph::CapturedBefore& kept : graph.captured_before())
-      check_captured(*kept.state, kept.names, kept.state->name == *initial, findings_);
+    // With more states the answer would take too long.
+    constexpr std::size_t kMaxStates = 128;
+    for (std::size_t i = 0; i < reachable.size() && reachable.size() <= kMaxStates; ++i)
+      if (reachable[i])
+        check_captured(definition_, i, graph, findings_);
   }
 
   const Value& raw_;
@@ -312,7 +297,6 @@ class DefinitionCheck {
   FindingList findings_{"fsm_loop"};
   Definition definition_;
   const Value& root_;  ///< the long form of a short form
-  std::vector<std::string> names_;
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/values.h"
 #include "dialects/fsm_loop/verdict.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 
@@ -56,11 +56,8 @@ Result<double> keyed_number(std::string_view text, std::string_view key) {
 }
 
 const Value* item(const Value& list, std::string_view index) {
-  std::size_t at = 0;
-  const auto [end, error] = std::from_chars(index.data(), index.data() + index.size(), at);
-  if (!all_digits(index) || error != std::errc() || at >= list.Size())
-    return nullptr;
-  return &list[static_cast<rapidjson::SizeType>(at)];
+  const auto at = whole_number(index);
+  return at && *at < list.Size() ? &list[static_cast<rapidjson::SizeType>(*at)] : nullptr;
 }
 
 /// `.a.b.0`: dots between names; a number selects from a list.
@@ -134,15 +131,6 @@ const std::string* one_of(const std::vector<std::string>& words, std::string_vie
   return word == words.end() ? nullptr : &*word;
 }
 
-std::vector<std::string> error_patterns(const Value& evaluate) {
-  std::vector<std::string> all;
-  if (const Value* const list = json::child(evaluate, "error_patterns");
-      list != nullptr && list->IsArray())
-    for (const Value& each : list->GetArray())
-      all.emplace_back(json::text(each).value_or(""));
-  return all;
-}
-
 std::optional<double> optional_number(const Judging& judging, std::string_view key) {
   const auto number = number_of(judging, key);
   return number ? std::optional(*number) : std::nullopt;
@@ -202,9 +190,7 @@ Result<Pattern> compile_pattern(std::string_view text) {
     if (text[at] == '\\')
       ++at;
   }
-  Pattern::Flags flags;
-  flags.python_lines = true;
-  return Pattern::compile(text, flags);
+  return Pattern::compile(text, Pattern::Lines::python);
 }
 
 Verdict by_exit_code(int exit_code) {
@@ -275,7 +261,7 @@ Verdict by_pattern(const Judging& judging, std::string_view text) {
     return failed("the pattern takes too many steps on this output", std::move(details));
   const bool matched = match == Pattern::Match::yes;
   details.set("matched", matched);
-  const auto errors = error_patterns(evaluate);
+  const auto errors = texts_of(evaluate, "error_patterns");
   if (const std::string* const error = matched || negate ? nullptr : one_of(errors, text)) {
     details.set("error_pattern", *error);
     return failed("the output holds " + quoted_word(*error), std::move(details));

@@ -1,11 +1,9 @@
-#include "dialects/fsm_loop/files.h"
-
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
 #include "base/text.h"
-#include "base/time.h"
+#include "dialects/fsm_loop/snapshot.h"
 #include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
@@ -47,8 +45,6 @@ std::string stem_of(const Json& options, std::string_view kind, std::string_view
   return match ? std::move(match->flow) : std::string();
 }
 
-namespace {}  // namespace
-
 Paths::Paths(const View& view) : name_(view.flow.name) {
   folder_ = json::text(*view.options, "path").value_or(".loops");
   while (folder_.size() > 1 && folder_.ends_with('/'))
@@ -87,11 +83,6 @@ std::string_view loop_of_instance(std::string_view stem) {
   const bool fits = suffix[0] == '-' && all_digits(suffix.substr(1, 8)) && suffix[9] == 'T' &&
                     all_digits(suffix.substr(10));
   return fits ? name : std::string_view();
-}
-
-std::string stamp(Time time) {
-  std::string text = iso_time(time, true);
-  return text.insert(text.size() - 1, "000");
 }
 
 }  // namespace baton::fsm_loop

@@ -1,7 +1,7 @@
 #include "dialects/fsm_loop/fsm_loop.h"
 
 #include "dialects/dialects.h"
-#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/definition.h"
 
 namespace baton {
 

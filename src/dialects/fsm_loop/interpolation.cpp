@@ -1,11 +1,10 @@
-#include "dialects/fsm_loop/interpolation.h"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 #include "base/text.h"
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/values.h"
 
 namespace baton::fsm_loop {
 
@@ -93,14 +92,17 @@ Placeholder read(std::string_view text, std::size_t begin, std::size_t close) {
   if (dot != std::string_view::npos)
     found.path = inside.substr(dot + 1);
   found.fault = fault_of(found, inside);
-  if (const std::string near = near_word(first_name(found.path), names_of(found.space));
-      !found.fault.empty() && !near.empty() && near != first_name(found.path))
-    found.meant = "${" + found.space + "." + near +
-                  std::string(text.substr(begin + 2 + dot + 1 + first_name(found.path).size(),
-                                          close - begin - 2 - dot - first_name(found.path).size()));
-  if (const std::string near = near_word(found.space, kSpaces);
-      !found.fault.empty() && near != found.space && !near.empty() && !found.path.empty())
-    found.meant = "${" + near + std::string(text.substr(begin + 2 + dot, close - begin - 1 - dot));
+  if (found.fault.empty() || found.path.empty())
+    return found;
+  const auto instead = [&](std::size_t at, std::string_view word, const std::string& near) {
+    if (near.empty() || near == word)
+      return;
+    found.meant = text.substr(begin, close + 1 - begin);
+    found.meant.replace(at, word.size(), near);
+  };
+  instead(3 + dot, first_name(found.path),
+          near_word(first_name(found.path), names_of(found.space)));
+  instead(2, found.space, near_word(found.space, kSpaces));
   return found;
 }
 

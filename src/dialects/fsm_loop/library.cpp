@@ -1,107 +1,43 @@
-#include "dialects/fsm_loop/library.h"
-
 #include <algorithm>
 #include <deque>
 #include <set>
 #include <utility>
 
-#include "base/embedded.h"
-#include "base/schema/schema.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/interpolation.h"
+#include "dialects/fsm_loop/values.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 
 namespace {
-
-constexpr std::string_view kSchema = "schemas/fsm_loop/definition.schema.json";
 
 std::string folder_of(std::string_view path) {
   const auto slash = path.rfind('/');
   return std::string(path.substr(0, slash == std::string_view::npos ? 0 : slash));
 }
 
-/// `a/b/../c` is `a/c`. Nothing for a path that leads out of the root.
-std::optional<std::string> joined(std::string_view folder, std::string_view path) {
-  if (path.empty() || path.starts_with('/'))
-    return std::nullopt;
-  std::vector<std::string> parts;
-  for (const std::string& part : split(std::string(folder) + "/" + std::string(path), '/')) {
-    if (part.empty() || part == ".")
-      continue;
-    if (part != "..")
-      parts.push_back(part);
-    else if (parts.empty())
-      return std::nullopt;
-    else
-      parts.pop_back();
-  }
-  return parts.empty() ? std::nullopt : std::optional(join(parts, "/"));
-}
-
 bool is_file_name(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-/// The file of a name, as far as the library knows.
-struct Place {
-  std::string path;                  ///< empty: none
-  std::vector<std::string> unknown;  ///< paths that have to be read first
-};
-Place place_of(std::string_view folder, std::string_view name, const Library& library) {
-  Place place;
-  for (std::string& path : candidate_paths(folder, name)) {
-    const auto found = library.find(path);
-    if (found == library.end())
-      place.unknown.push_back(std::move(path));
-    else if (found->second != nullptr) {
-      place.path = std::move(path);
-      break;
-    }
-  }
-  return place;
-}
-
-std::vector<std::string> imports_of(const Value& root) {
-  std::vector<std::string> all;
-  if (const Value* const list = json::child(root, "import"); list != nullptr && list->IsArray())
-    for (const Value& each : list->GetArray())
-      if (const auto name = json::text(each))
+/// All names of other files in a definition.
+std::vector<std::string> names_in(const Value& root) {
+  std::vector<std::string> all = texts_of(root, "import");
+  if (const auto parent = json::text(root, "from"))
+    all.emplace_back(*parent);
+  for (const char* const key : {"states", "state_defs", "fragments"})
+    for (const auto& member : members_in(root, key))
+      // Names with placeholders are only known at run time.
+      if (const auto name = json::text(member.value, "loop"); name && !computed(*name))
         all.emplace_back(*name);
   return all;
 }
 
-/// The loops that states run. Names with placeholders are only known at run time.
-void add_loops(const Value& holder, std::vector<std::string>& all) {
-  if (!holder.IsObject())
-    return;
-  for (const auto& member : holder.GetObject())
-    if (const auto name = json::text(member.value, "loop"); name && !computed(*name))
-      all.emplace_back(*name);
-}
-
-/// All names of other files in a definition.
-std::vector<std::string> names_in(const Value& root) {
-  std::vector<std::string> all = imports_of(root);
-  if (const auto parent = json::text(root, "from"))
-    all.emplace_back(*parent);
-  for (const char* const key : {"states", "state_defs", "fragments"})
-    if (const Value* const holder = json::child(root, key))
-      add_loops(*holder, all);
-  return all;
-}
-
 const std::shared_ptr<const Schema>& definition_schema() {
-  static const std::shared_ptr<const Schema> schema = [] {
-    const std::string_view* const text = embedded_file(kSchema);
-    auto compiled = compile_schema(text == nullptr ? "" : *text, kSchema, [](std::string_view) {
-      return fail(Errc::not_found, "there is no such schema");
-    });
-    return compiled ? *compiled : nullptr;
-  }();
+  static const auto schema = embedded_schema("schemas/fsm_loop/definition.schema.json");
   return schema;
 }
 
@@ -189,7 +125,7 @@ class Assembly {
 
   /// Makes the names of imports independent of the folder of the file.
   void resolve_imports(const std::string& path, Json& own) {
-    const std::vector<std::string> names = imports_of(*own);
+    const std::vector<std::string> names = texts_of(*own, "import");
     if (names.empty())
       return;
     Json paths = Json::array();
@@ -204,7 +140,7 @@ class Assembly {
 
   /// Own fragments replace imported ones, later imports replace earlier ones.
   void add_fragments(Json& root) {
-    const std::vector<std::string> paths = imports_of(*root);
+    const std::vector<std::string> paths = texts_of(*root, "import");
     root.erase("import");
     if (paths.empty() || failed_)
       return;
@@ -215,16 +151,16 @@ class Assembly {
       if (fragments == nullptr || !fragments->IsObject())
         error(path, "", "the file is imported for its `fragments`, but has none");
       else
-        add_to(all, *fragments);
+        all = merged_fragments(std::move(all), file);
     }
-    if (const Value* const own = json::child(*root, "fragments"); own != nullptr && own->IsObject())
-      add_to(all, *own);
-    root.set("fragments", all);
+    root.set("fragments", merged_fragments(all, *root));
   }
 
-  static void add_to(Json& all, const Value& more) {
-    for (const auto& member : more.GetObject())
+  /// The fragments of a file replace those of the same name.
+  static Json merged_fragments(Json all, const Value& file) {
+    for (const auto& member : members_in(file, "fragments"))
       all.set(json::name(member.name), member.value);
+    return all;
   }
 
   void sub_loops(const Definition& definition) {
@@ -235,7 +171,7 @@ class Assembly {
       const std::string pointer = member_pointer(state.pointer, "loop");
       const Place there = place_of(folder_of(files_.front()), *name, library_);
       if (there.path.empty()) {
-        missing_at(pointer, *name);
+        missing(file_of(pointer), pointer, *name);
         continue;
       }
       Assembly other(library_);
@@ -249,12 +185,10 @@ class Assembly {
 
   /// Required parameters of the sub-loop must come from the state that runs it.
   void parameters(const State& state, const Json& root) {
-    const Value* const declared = json::child(*root, "parameters");
-    if (declared == nullptr || !declared->IsObject() ||
-        json::boolean(*state.body, "context_passthrough") == true)
+    if (json::boolean(*state.body, "context_passthrough") == true)
       return;
     const Value* const with = json::child(*state.body, "with");
-    for (const auto& member : declared->GetObject()) {
+    for (const auto& member : members_in(*root, "parameters")) {
       const std::string key(json::name(member.name));
       if (json::boolean(member.value, "required") != true ||
           (with != nullptr && json::child(*with, key) != nullptr))
@@ -276,10 +210,6 @@ class Assembly {
     error(path, pointer,
           "no file found for " + quoted_word(name) +
               (paths.empty() ? ": the path leads out of the project" : ": neither " + paths));
-  }
-
-  void missing_at(const std::string& pointer, std::string_view name) {
-    missing(file_of(pointer), pointer, name);
   }
 
   void error(const std::string& path, const std::string& pointer, const std::string& message) {
@@ -356,8 +286,9 @@ Library library_of(const FlowState& docs) {
 std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name) {
   std::vector<std::string> all;
   const auto add = [&](const std::string& path) {
-    if (auto whole = joined(folder, path))
-      all.push_back(std::move(*whole));
+    std::string whole = normalized(folder.empty() ? path : std::string(folder) + "/" + path);
+    if (!path.starts_with('/') && !whole.starts_with("../"))
+      all.push_back(std::move(whole));
   };
   if (is_file_name(name)) {
     add(std::string(name));
@@ -366,6 +297,20 @@ std::vector<std::string> candidate_paths(std::string_view folder, std::string_vi
     add(std::string(name) + ".yaml");
   }
   return all;
+}
+
+Place place_of(std::string_view folder, std::string_view name, const Library& library) {
+  Place place;
+  for (std::string& path : candidate_paths(folder, name)) {
+    const auto found = library.find(path);
+    if (found == library.end())
+      place.unknown.push_back(std::move(path));
+    else if (found->second != nullptr) {
+      place.path = std::move(path);
+      break;
+    }
+  }
+  return place;
 }
 
 std::vector<std::string> wanted(const std::string& path, const Library& library) {

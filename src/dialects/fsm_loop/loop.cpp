@@ -34,25 +34,15 @@ Json member_of(const Value& object, std::string_view key) {
   return value == nullptr ? Json() : Json(*value);
 }
 
-std::vector<std::string> texts(const Value* list) {
-  std::vector<std::string> all;
-  if (list != nullptr && list->IsArray())
-    for (const Value& item : list->GetArray())
-      if (const auto text = json::text(item))
-        all.emplace_back(*text);
-  return all;
-}
-
-std::vector<Row> rows_of(const Value* route) {
+std::vector<Row> rows_of(const Value& body) {
   std::vector<Row> rows;
-  if (route != nullptr && route->IsObject())
-    for (const auto& member : route->GetObject())
-      if (const auto target = json::text(member.value)) {
-        const std::string_view word = json::name(member.name);
-        // The original ignores other words that begin so.
-        if (!word.starts_with('_') || word == "_" || word == "_error")
-          rows.push_back({std::string(word), std::string(*target)});
-      }
+  for (const auto& member : members_in(body, "route"))
+    if (const auto target = json::text(member.value)) {
+      const std::string_view word = json::name(member.name);
+      // The original ignores other words that begin so.
+      if (!word.starts_with('_') || word == "_" || word == "_error")
+        rows.push_back({std::string(word), std::string(*target)});
+    }
   return rows;
 }
 
@@ -70,10 +60,8 @@ Retry retry_of(const Value& body) {
   Retry retry;
   retry.max = json::integer(body, "max_retries").value_or(0);
   retry.exhausted = text_of(body, "on_retry_exhausted");
-  if (const Value* const codes = json::child(body, "retryable_exit_codes");
-      codes != nullptr && codes->IsArray())
-    for (const Value& code : codes->GetArray())
-      retry.codes.push_back(static_cast<int>(json::integer(code).value_or(0)));
+  for (const Value& code : items_in(body, "retryable_exit_codes"))
+    retry.codes.push_back(static_cast<int>(json::integer(code).value_or(0)));
   return retry;
 }
 
@@ -83,12 +71,10 @@ RateLimit rate_limit_of(const Value& body) {
   limit.base = seconds_of(body, "rate_limit_backoff_base_seconds").value_or(limit.base);
   limit.max_wait = seconds_of(body, "rate_limit_max_wait_seconds").value_or(limit.max_wait);
   limit.exhausted = text_of(body, "on_rate_limit_exhausted");
-  if (const Value* const ladder = json::child(body, "rate_limit_long_wait_ladder");
-      ladder != nullptr && ladder->IsArray() && !ladder->Empty()) {
+  if (const auto ladder = items_in(body, "rate_limit_long_wait_ladder"); !ladder.Empty())
     limit.ladder.clear();
-    for (const Value& wait : ladder->GetArray())
-      limit.ladder.push_back(seconds(json::number(wait).value_or(0)));
-  }
+  for (const Value& wait : items_in(body, "rate_limit_long_wait_ladder"))
+    limit.ladder.push_back(seconds(json::number(wait).value_or(0)));
   return limit;
 }
 
@@ -131,7 +117,7 @@ class StateReader {
     }
     const Value* const route = json::child(body, "route");
     state.routes = route != nullptr && route->IsObject();
-    state.route = rows_of(route);
+    state.route = rows_of(body);
     state.shorthand = shorthand_of(body);
     state.next = text_of(body, "next");
     state.terminal = json::boolean(body, "terminal").value_or(false);
@@ -192,10 +178,7 @@ Llm llm_of(const Value& root, Generation generation) {
 
 std::vector<Parameter> parameters_of(const Value& root) {
   std::vector<Parameter> all;
-  const Value* const given = json::child(root, "parameters");
-  if (given == nullptr || !given->IsObject())
-    return all;
-  for (const auto& member : given->GetObject())
+  for (const auto& member : members_in(root, "parameters"))
     all.push_back({std::string(json::name(member.name)),
                    std::string(json::text(member.value, "type").value_or("string")),
                    json::boolean(member.value, "required").value_or(false),
@@ -238,7 +221,7 @@ Loop loop_of(const Value& definition) {
   loop.context = member_of(definition, "context");
   if (!loop.context->IsObject())
     loop.context = Json::object();
-  loop.scope = texts(json::child(definition, "scope"));
+  loop.scope = texts_of(definition, "scope");
   limits(definition, loop);
   loop.maintain = json::boolean(definition, "maintain").value_or(false);
   if (const HandoffRow* const row = row_of(kHandoffs, text_of(definition, "on_handoff")))
@@ -247,14 +230,12 @@ Loop loop_of(const Value& definition) {
   loop.exit_code_aware = json::boolean(definition, "exit_code_aware").value_or(true);
   loop.singleton = json::boolean(definition, "singleton").value_or(false);
   loop.input_key = json::text(definition, "input_key").value_or("input");
-  loop.required_inputs = texts(json::child(definition, "required_inputs"));
+  loop.required_inputs = texts_of(definition, "required_inputs");
   loop.parameters = parameters_of(definition);
   const StateReader reader(definition, loop.generation);
-  if (const Value* const states = json::child(definition, "states");
-      states != nullptr && states->IsObject())
-    for (const auto& member : states->GetObject())
-      if (member.value.IsObject())
-        loop.states.push_back(reader.read(std::string(json::name(member.name)), member.value));
+  for (const auto& member : members_in(definition, "states"))
+    if (member.value.IsObject())
+      loop.states.push_back(reader.read(std::string(json::name(member.name)), member.value));
   return loop;
 }
 

@@ -57,6 +57,9 @@ bool Machine::step() {
     return false;
   }
   frame.work.waits_since_ms = frame.work.next_wait_event_ms = 0;
+  // The definition has lost the state; entering it says so.
+  if (state_of(frame) == nullptr)
+    frame.work.step = Step::enter;
   switch (frame.work.step) {
     case Step::enter:
       return enter(frame);
@@ -139,8 +142,7 @@ bool Machine::enter(Frame& frame) {
       end(state->failure ? Status::failed : Status::completed, "terminal", state->failure, {});
     return true;
   }
-  if (!frame.work.summary &&
-      (stopped_by_limit(frame, *state) || (!frame.work.summary && stopped_by_guard(frame, *state))))
+  if (!frame.work.summary && (stopped_by_limit(frame) || stopped_by_guard(frame, *state)))
     return true;
   ++record.iteration;
   if (record.current_state == loop_.initial)
@@ -148,8 +150,6 @@ bool Machine::enter(Frame& frame) {
   Json payload = Json::object({{"state", record.current_state}, {"iteration", record.iteration}});
   if (record.passes > 0)
     payload.set("iteration_count", record.passes);
-  if (frame.work.limit == kTimeout)
-    payload.set("flushed", true);
   events_.add("state_enter", payload);
   record.phase = Phase::entered;
   begin_state(frame, *state);
@@ -191,26 +191,19 @@ bool Machine::out_of_time() const {
 }
 
 /// Whether a limit keeps the next state from being entered.
-bool Machine::stopped_by_limit(Frame& frame, const LoopState& state) {
+bool Machine::stopped_by_limit(Frame& frame) {
   Record& record = frame.record;
   const std::int64_t max_steps = record.max_steps.value_or(loop_.max_steps);
-  const bool modern = loop_.generation == Generation::modern;
   if (record.iteration >= max_steps) {
-    const std::string_view word = modern ? "max_steps" : "max_iterations";
+    const std::string_view word =
+        loop_.generation == Generation::modern ? "max_steps" : "max_iterations";
     if (!begin_summary(frame, word, loop_.on_max_steps, "max_steps_summary", record.iteration))
       end(Status::interrupted, word, false, {});
     return true;
   }
   if (!out_of_time())
     return false;
-  // One due shell command still runs, so that the last agent's result is not lost.
-  if (modern && record.phase == Phase::routed && record.iteration > 0 && state.action &&
-      !state.by_agent()) {
-    frame.work.summary = true;
-    frame.work.limit = kTimeout;
-    return false;
-  }
-  end(Status::timed_out, kTimeout, false, {});
+  end(Status::timed_out, "timeout", false, {});
   return true;
 }
 
@@ -382,19 +375,6 @@ void Machine::resume_loop(bool from_handoff) {
   events_.add("loop_resume", payload, 0);
   const Frame& top = snapshot_.memo.frames.back();
   stage(top, kStep.at(static_cast<std::size_t>(top.work.step)).word);
-}
-
-void Machine::continue_from(Rebuilt rebuilt) {
-  Frame& frame = snapshot_.memo.frames.back();
-  if (!rebuilt.result && !rebuilt.verdict)
-    return;
-  read(frame);
-  frame.work.action = std::move(rebuilt.action);
-  frame.work.result = std::move(rebuilt.result);
-  if (rebuilt.verdict)
-    apply_verdict(frame, *rebuilt.verdict);
-  else
-    conclude(frame, nullptr);
 }
 
 }  // namespace baton::fsm_loop

@@ -1,27 +1,67 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/json/json.h"
 #include "dialects/fsm_loop/loop.h"
-#include "dialects/fsm_loop/output_signals.h"
-#include "dialects/fsm_loop/record.h"
+#include "dialects/fsm_loop/memo.h"
 #include "dialects/fsm_loop/snapshot.h"
-#include "dialects/fsm_loop/transition.h"
 #include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
 
+// What the output of an action says about the loop and about the agent's service: marker lines,
+// rate limits, server errors.
+
+/// What an action asks of its loop with a line of its output.
+struct Signal {
+  enum class Kind { none, handoff, error, stop };
+  Kind kind = Kind::none;
+  std::string text;  ///< rest of the line, trimmed
+  bool operator==(const Signal&) const = default;
+};
+
+/// `CONTEXT_HANDOFF: TEXT`, `FATAL_ERROR: TEXT` or `LOOP_STOP: [TEXT]` at the beginning of a line,
+/// after blanks. The last such line counts. `anywhere`: also within a line, as in the original;
+/// then an agent that quotes its instructions triggers it.
+Signal signal_in(std::string_view output, bool anywhere);
+
+/// Why an action failed, as far as its output shows (version 1.10 of the original).
+enum class Failure {
+  ordinary,
+  rate_limit,  ///< worth waiting for
+  server,      ///< an error of the service behind the agent: retry soon
+  cut_off,     ///< SIGTERM ended it after it had printed something: retry soon
+  refused,     ///< not authorised: a retry does not help
+};
+/// `ordinary` for an action that succeeded, whatever it printed.
+Failure failure_of(const ActionResult& action);
+
+/// The waits of a state so far: `rate_limit_retries` of the state file.
+struct Waited {
+  std::int64_t short_retries = 0;
+  std::int64_t long_retries = 0;
+  std::int64_t total_seconds = 0;
+  std::string first_seen_at;
+};
+Waited waited_of(const Value* entry);
+Json json_of(const Waited& waited);
+
+/// How long to wait now, and in which tier. Nothing when all retries are used up. `salt` spreads
+/// the waits of loops that were rejected at the same time.
+struct Wait {
+  Millis time{0};
+  bool long_tier = false;
+};
+std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt);
+
 // Executes a loop. What takes time (an action, a judge, a wait) becomes part of the decision;
 // everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
-// (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state),
-// rebuild.cpp (progress from an event file).
-
-inline constexpr std::size_t kPreview = 2000;  ///< bytes of output in an event: the last ones
-/// events per action, one for each line: the last ones
-inline constexpr std::size_t kMostLines = 500;
+// (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state).
 
 /// Collects lines for the event file; they are appended in one write.
 class EventLog {
@@ -39,20 +79,6 @@ class EventLog {
   std::string lines_;
 };
 
-/// The progress of a loop that baton has not run itself: its state file, plus the lines of its
-/// event file that are newer. An action whose end is in the event file is not run again.
-struct Rebuilt {
-  Record record;
-  std::string action;                  ///< the text of the action in the present entry
-  std::optional<ActionResult> result;  ///< it has ended, and the loop has not moved on
-  std::optional<Verdict> verdict;      ///< the action was evaluated as well
-  std::string lost;                    ///< why the loop cannot continue from here; empty: it can
-};
-
-/// `events`: the last lines of the event file; nullptr: there is none. If another program's state
-/// says that the loop has ended, the state is the newest file, and the events are ignored.
-Rebuilt rebuild_progress(const Loop& loop, Record record, const Value* events);
-
 /// One entry of a state: enter -> act -> (judge) -> verdict -> transition -> enter the next state.
 /// `enter` first looks whether the loop ends: at a terminal state, a limit or the timeout. A loop
 /// inside a state is one more frame; its end is the result of that state.
@@ -69,13 +95,11 @@ class Machine {
   void halt(Status status, std::string_view terminated_by, const std::string& error = {});
   /// Continues after `halt`, a limit, a handoff, or where another program left it.
   void resume_loop(bool from_handoff);
-  /// Continues with what the event file says about the present entry.
-  void continue_from(Rebuilt rebuilt);
 
  private:
   bool step();
   bool enter(Frame& frame);
-  bool stopped_by_limit(Frame& frame, const LoopState& state);
+  bool stopped_by_limit(Frame& frame);
   bool out_of_time() const;
   bool begin_summary(Frame& frame, std::string_view limit, std::string_view summary_state,
                      std::string_view event, std::int64_t count);
@@ -94,8 +118,8 @@ class Machine {
   bool retry_soon(Frame& frame, Failure failure);
   void report_long_wait(Frame& frame);
   void add_wait_event(const Frame& frame, const Waited& waited, bool long_tier);
+  Judging judging(const Frame& frame, const Values& values, const ActionResult* side) const;
   void conclude(Frame& frame, const ActionResult* side);
-  void stop_after_timeout(Frame& frame, const ActionResult* action);
   void apply_verdict(Frame& frame, const Verdict& verdict);
   void apply(Frame& frame, const Transition& transition, const std::string& verdict);
   bool handle_signal(Frame& frame);

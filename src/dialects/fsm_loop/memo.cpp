@@ -1,32 +1,126 @@
 #include "dialects/fsm_loop/memo.h"
 
-#include "dialects/member_list.h"
-#include "dialects/tables.h"
+#include <algorithm>
+#include <iterator>
+
+#include "dialects/kinds.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::fsm_loop {
 
+template <class Visit>
+void fields(Record& record, Visit visit) {
+  visit("loop_name", record.loop_name);
+  visit("current_state", record.current_state);
+  visit("iteration", record.iteration);
+  visit("captured", record.captured);
+  visit("prev_result", record.prev_result);
+  visit("last_result", record.last_result);
+  visit("started_at", record.started_at);
+  visit("updated_at", record.updated_at);
+  visit("status", record.status);
+  visit("phase", record.phase);
+  visit("accumulated_ms", record.accumulated_ms);
+  visit("cycle", record.cycle);
+  visit("seq", record.seq);
+  visit("continuation_prompt", record.continuation_prompt);
+  visit("iteration_count", record.passes);
+  visit("retry_counts", record.retries);
+  visit("edge_revisit_counts", record.edges);
+  visit("entry_counts", record.entries);
+  visit("rate_limit_retries", record.rate_limits);
+  visit("consecutive_rate_limit_exhaustions", record.exhaustions);
+  visit("messages", record.messages);
+  visit("context", record.context);
+  visit("resumed_at", record.resumed_at);
+  visit("resume_count", record.resume_count);
+  visit("max_steps", record.max_steps);
+  visit("start", record.start);
+  visit("archived", record.archived);
+  visit("terminated_by", record.terminated_by);
+  visit("limited_state", record.limited_state);
+  visit("error", record.error);
+}
+
 namespace {
 
-Json json_of(const ActionResult& result) {
-  return Json::object({{"exit_code", result.exit_code},
-                       {"output", result.output},
-                       {"error_output", result.error_output},
-                       {"duration_ms", result.duration_ms},
-                       {"timeout_kind", result.timeout_kind},
-                       {"not_run", result.not_run}});
+/// The last member that is always written. Those after it are written only when they have content.
+constexpr std::string_view kLastFixed = "seq";
+
+bool has_content(const Value& value) {
+  if (value.IsString())
+    return value.GetStringLength() > 0;
+  if (value.IsObject())
+    return !value.ObjectEmpty();
+  return value.IsArray() ? !value.Empty() : json::integer(value).value_or(0) != 0;
 }
 
-ActionResult result_of(const Value& root) {
-  return ActionResult{static_cast<int>(count_of(root, "exit_code")),
-                      text_of(root, "output"),
-                      text_of(root, "error_output"),
-                      count_of(root, "duration_ms"),
-                      text_of(root, "timeout_kind"),
-                      text_of(root, "not_run")};
+}  // namespace
+
+Record record_of(const Value& state) {
+  Record record;
+  // Without a phase the file is another program's. The action may or may not have run.
+  record.phase = Phase::entered;
+  read_memo(state, record);
+  return record;
 }
 
-template <class AnyWork, class Visit>
-void visit_members(AnyWork& work, const Visit& visit) {
+Json json_of(const Record& record, const Value* before) {
+  Json root = before == nullptr ? Json::object() : Json(*before);
+  const Json all = write_memo(record);
+  bool fixed = true;
+  for (const auto& member : all->GetObject()) {
+    const std::string_view name = json::name(member.name);
+    if (fixed || has_content(member.value))
+      root.set(name, member.value);
+    else
+      root.erase(name);
+    fixed = fixed && name != kLastFixed;
+  }
+  return root;
+}
+
+std::string_view last_bytes(std::string_view text, std::size_t bytes) {
+  std::size_t begin = text.size() - std::min(text.size(), bytes);
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
+    ++begin;
+  return text.substr(begin);
+}
+
+void add_message(Record& record, std::string_view message) {
+  std::vector<std::string>& all = record.messages;
+  all.emplace_back(last_bytes(message, kMostMessages));
+  std::size_t bytes = 0;
+  auto first = all.end();
+  while (first != all.begin() && bytes + std::prev(first)->size() <= kMostMessages)
+    bytes += (--first)->size();
+  all.erase(all.begin(), first);
+}
+
+void change_state(Record& record, const std::string& from, const std::string& to) {
+  if (to == from) {
+    ++record.retries[to];
+  } else {
+    record.retries.erase(from);
+    record.entries.erase(from);
+  }
+  record.current_state = to;
+  record.phase = Phase::routed;
+}
+
+template <class Visit>
+void fields(ActionResult& result, Visit visit) {
+  visit("exit_code", result.exit_code);
+  visit("output", result.output);
+  visit("error_output", result.error_output);
+  visit("duration_ms", result.duration_ms);
+  visit("timeout_kind", result.timeout_kind);
+  visit("not_run", result.not_run);
+}
+
+template <class Visit>
+void fields(Work& work, Visit visit) {
+  visit("step", work.step);
   visit("action", work.action);
   visit("tries", work.tries);
   visit("api_tries", work.api_tries);
@@ -39,10 +133,21 @@ void visit_members(AnyWork& work, const Visit& visit) {
   visit("limit", work.limit);
   visit("asked", work.asked);
   visit("model", work.model);
+  visit("result", work.result);
 }
 
-template <class AnyMemo, class Visit>
-void visit_memo(AnyMemo& memo, const Visit& visit) {
+/// Without the record, which for the first frame is the state file.
+template <class Visit>
+void fields(Frame& frame, Visit visit) {
+  visit("definition", frame.definition);
+  visit("work", frame.work);
+  visit("memory", frame.memory);
+  visit("since_ms", frame.since_ms);
+}
+
+/// Without the frames.
+template <class Visit>
+void fields(Memo& memo, Visit visit) {
   visit("driven", memo.owned);
   visit("start", memo.start);
   visit("resumes", memo.resumes);
@@ -55,45 +160,12 @@ void visit_memo(AnyMemo& memo, const Visit& visit) {
   visit("dealt", memo.dealt);
 }
 
-Json json_of(const Work& work) {
-  Json root = Json::object({{"step", kStep.at(static_cast<std::size_t>(work.step)).word}});
-  visit_members(work, MemberWriter(root, true));
-  if (work.result)
-    root.set("result", json_of(*work.result));
-  if (work.previous)
-    root.set("previous", *work.previous);
-  return root;
-}
-
-Work work_of(const Value& root) {
-  Work work;
-  if (const StepRow* const row = row_of(kStep, text_of(root, "step")))
-    work.step = row->step;
-  visit_members(work, MemberReader(root));
-  if (const Value* const result = json::child(root, "result"))
-    work.result = result_of(*result);
-  if (const Value* const previous = json::child(root, "previous"))
-    work.previous = Json(*previous);
-  return work;
-}
-
-}  // namespace
-
 Memo memo_of(const Json& json, const Record& own) {
   Memo memo;
-  visit_memo(memo, MemberReader(*json));
-  const Value* const frames = json::child(*json, "frames");
-  if (frames == nullptr || !frames->IsArray())
-    return memo;
-  for (const Value& each : frames->GetArray()) {
+  read_memo(*json, memo);
+  for (const Value& each : items_in(*json, "frames")) {
     Frame& frame = memo.frames.emplace_back();
-    if (const Value* const definition = json::child(each, "definition"))
-      frame.definition = Json(*definition);
-    if (const Value* const work = json::child(each, "work"))
-      frame.work = work_of(*work);
-    if (const Value* const memory = json::child(each, "memory"); memory && memory->IsObject())
-      frame.memory = Json(*memory);
-    frame.since_ms = count_of(each, "since_ms");
+    read_memo(each, frame);
     const Value* const record = json::child(each, "record");
     frame.record = record == nullptr ? own : record_of(*record);
   }
@@ -103,18 +175,12 @@ Memo memo_of(const Json& json, const Record& own) {
 Json json_of(const Memo& memo) {
   Json frames = Json::array();
   for (std::size_t i = 0; i < memo.frames.size(); ++i) {
-    const Frame& frame = memo.frames[i];
-    Json one = Json::object({{"definition", frame.definition},
-                             {"work", json_of(frame.work)},
-                             {"memory", frame.memory},
-                             {"since_ms", frame.since_ms}});
+    Json one = write_memo(memo.frames[i]);
     if (i > 0)
-      one.set("record", json_of(frame.record, nullptr));
+      one.set("record", json_of(memo.frames[i].record, nullptr));
     frames.push(one);
   }
-  Json root = Json::object();
-  visit_memo(memo, MemberWriter(root));
-  return root.set("frames", frames);
+  return write_memo(memo).set("frames", frames);
 }
 
 }  // namespace baton::fsm_loop

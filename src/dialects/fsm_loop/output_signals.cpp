@@ -1,9 +1,9 @@
-#include "dialects/fsm_loop/output_signals.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
+#include "dialects/fsm_loop/machine.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::fsm_loop {
 
@@ -115,27 +115,26 @@ Failure failure_of(const ActionResult& action) {
   return ended && !action.output.empty() ? Failure::cut_off : Failure::ordinary;
 }
 
+template <class Visit>
+void fields(Waited& waited, Visit visit) {
+  visit("short_retries", waited.short_retries);
+  visit("long_retries", waited.long_retries);
+  visit("total_wait_seconds", waited.total_seconds);
+  visit("first_seen_at", waited.first_seen_at);
+}
+
 Waited waited_of(const Value* entry) {
   Waited waited;
-  if (entry == nullptr)
-    return waited;
+  if (entry != nullptr)
+    read_memo(*entry, waited);
   // Older files only have the number of short waits.
-  if (const auto count = json::integer(*entry)) {
+  if (const auto count = entry == nullptr ? std::nullopt : json::integer(*entry))
     waited.short_retries = *count;
-    return waited;
-  }
-  waited.short_retries = json::integer(*entry, "short_retries").value_or(0);
-  waited.long_retries = json::integer(*entry, "long_retries").value_or(0);
-  waited.total_seconds = json::integer(*entry, "total_wait_seconds").value_or(0);
-  waited.first_seen_at = json::text(*entry, "first_seen_at").value_or("");
   return waited;
 }
 
 Json json_of(const Waited& waited) {
-  return Json::object({{"short_retries", waited.short_retries},
-                       {"long_retries", waited.long_retries},
-                       {"total_wait_seconds", waited.total_seconds},
-                       {"first_seen_at", waited.first_seen_at}});
+  return write_memo(waited);
 }
 
 std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "dialects/fsm_loop/machine.h"
-#include "dialects/fsm_loop/output_signals.h"
 
 namespace baton::fsm_loop {
 

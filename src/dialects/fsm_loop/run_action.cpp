@@ -11,6 +11,8 @@ namespace baton::fsm_loop {
 
 namespace {
 
+constexpr std::size_t kPreview = 2000;   ///< bytes of output in an event: the last ones
+constexpr std::size_t kMostLines = 500;  ///< events per action, one for each line: the last ones
 constexpr int kTimedOut = 124;
 constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
@@ -112,12 +114,9 @@ void Machine::report_start(Frame& frame, const Run& run) {
       std::any_of(snapshot_.view.runs.begin(), snapshot_.view.runs.end(), [&](const Run& other) {
         return other.id == frame.work.announced && other.outcome == Outcome::voided;
       });
-  if (frame.work.step == Step::act && !same_try) {
-    const LoopState* const state = state_of(frame);
-    events_.add("action_start",
-                Json::object({{"action", frame.work.action},
-                              {"is_prompt", state != nullptr && state->by_agent()}}));
-  }
+  if (frame.work.step == Step::act && !same_try)
+    events_.add("action_start", Json::object({{"action", frame.work.action},
+                                              {"is_prompt", state_of(frame)->by_agent()}}));
   frame.work.announced = run.id;
 }
 
@@ -149,12 +148,7 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
 }
 
 bool Machine::run_action(Frame& frame) {
-  const LoopState* const state = state_of(frame);
-  if (state == nullptr) {
-    frame.work.step = Step::enter;
-    return true;
-  }
-  auto result = desired(frame, action_of(frame, *state));
+  auto result = desired(frame, action_of(frame, *state_of(frame)));
   if (!result)
     return false;
   if (result->not_run.empty())
@@ -230,29 +224,17 @@ bool Machine::store_result(Frame& frame, ActionResult result) {
 // ---- judging ------------------------------------------------------------------------------------
 
 bool Machine::ask_judge(Frame& frame) {
-  const LoopState* const state = state_of(frame);
-  if (state == nullptr) {
-    frame.work.step = Step::enter;
-    return true;
-  }
-  if (frame.work.previous)
-    frame.record.prev_result = *std::exchange(frame.work.previous, {});
-  const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  const LoopState& state = *state_of(frame);
   const Values values = this->values(frame);
-  const Judging judging{.loop = loop_,
-                        .state = *state,
-                        .action = action,
-                        .action_text = frame.work.action,
-                        .values = values,
-                        .memory = json::child(*frame.memory, state->name)};
-  const auto side = state->next.empty() ? side_command_for(judging) : std::nullopt;
+  const auto side =
+      state.next.empty() ? side_command_for(judging(frame, values, nullptr)) : std::nullopt;
   if (!side) {
     conclude(frame, nullptr);
     return true;
   }
   Desired wanted;
   wanted.subject = kSubject;
-  wanted.why = "the loop needs a verdict for the state " + state->name;
+  wanted.why = "the loop needs a verdict for the state " + state.name;
   RunLimits limits = snapshot_.view.env.limits;
   if (side->kind == SideCommand::Kind::diff) {
     wanted.role = kActionRole;
@@ -282,26 +264,30 @@ bool Machine::ask_judge(Frame& frame) {
   return true;
 }
 
+/// `values` must outlive it.
+Judging Machine::judging(const Frame& frame, const Values& values, const ActionResult* side) const {
+  const LoopState& state = *state_of(frame);
+  return {.loop = loop_,
+          .state = state,
+          .action = frame.work.result ? &*frame.work.result : nullptr,
+          .action_text = frame.work.action,
+          .side = side,
+          .values = values,
+          .memory = json::child(*frame.memory, state.name)};
+}
+
 /// The action has ended, or there is none: evaluates it.
 void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
   const Values values = this->values(frame);
-  if (frame.work.limit == kTimeout)
-    return stop_after_timeout(frame, action);
   if (!state.next.empty()) {
     const Transition transition = transition_by_next(loop_, state, action, values);
     if (action != nullptr)
       frame.record.prev_result = prev_of(state.name, action);
     return apply(frame, transition, {});
   }
-  const Judging judging{.loop = loop_,
-                        .state = state,
-                        .action = action,
-                        .action_text = frame.work.action,
-                        .side = side,
-                        .values = values,
-                        .memory = json::child(*frame.memory, state.name)};
+  const Judging judging = this->judging(frame, values, side);
   if (side == nullptr)
     if (const auto needed = side_command_for(judging)) {
       frame.record.phase = Phase::action_done;
@@ -311,21 +297,6 @@ void Machine::conclude(Frame& frame, const ActionResult* side) {
       return stage(frame, "judge");
     }
   apply_verdict(frame, evaluate(judging));
-}
-
-/// The loop ends after this action. A resume evaluates the action, which does not run again.
-void Machine::stop_after_timeout(Frame& frame, const ActionResult* action) {
-  Json previous = frame.record.prev_result;
-  frame.record.prev_result = prev_of(frame.record.current_state, action);
-  if (handle_signal(frame))
-    return;
-  if (snapshot_.memo.frames.size() > 1)
-    return end(Status::timed_out, kTimeout, false, {});
-  frame.work.previous = std::move(previous);
-  frame.work.summary = false;
-  frame.work.limit.clear();
-  frame.work.step = Step::judge;
-  halt(Status::timed_out, kTimeout);
 }
 
 void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
@@ -383,8 +354,7 @@ void Machine::apply(Frame& frame, const Transition& transition, const std::strin
   if (handle_signal(frame))
     return;
   if (frame.work.summary)
-    return end(frame.work.limit == kTimeout ? Status::timed_out : Status::interrupted,
-               std::string(frame.work.limit), false, {});
+    return end(Status::interrupted, std::string(frame.work.limit), false, {});
   switch (transition.kind) {
     case Transition::Kind::error:
       return end(Status::failed, "error", false, transition.why);

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/text.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/values.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 
@@ -50,10 +50,9 @@ void write_lock(Snapshot& snapshot, const std::vector<std::string>& paths, bool 
                 Decision& decision) {
   const std::string path = snapshot.paths.lock();
   const std::int64_t pid = std::max<std::int64_t>(1, snapshot.view.env.pid);
-  const auto found = snapshot.view.docs.find(path);
-  const bool there = found != snapshot.view.docs.end() && found->second.present;
-  if (there && found->second.writer == "baton" &&
-      json::integer(found->second.document->root(), "pid") == pid)
+  const Accepted* const there = snapshot.present(path);
+  if (there != nullptr && there->writer == "baton" &&
+      json::integer(there->document->root(), "pid") == pid)
     return;
   if (snapshot.view.rejected.contains(path))
     return;  // another program's lock that is damaged; it claims nothing and is left as it is
@@ -66,9 +65,9 @@ void write_lock(Snapshot& snapshot, const std::vector<std::string>& paths, bool 
                             {"started_at", snapshot.record().started_at}});
   if (singleton)
     lock.set("singleton", true);
-  if (there)
+  if (there != nullptr)
     decision.updates.emplace_back(
-        Replace{path, found->second.document->digest(), lock.pretty(), std::string(kWhy)});
+        Replace{path, there->document->digest(), lock.pretty(), std::string(kWhy)});
   else
     decision.updates.emplace_back(Create{path, lock.pretty(), std::string(kWhy)});
 }
@@ -87,17 +86,15 @@ void archive_file(Snapshot& snapshot, const std::string& path, std::string_view 
 }
 
 void archive_lock(Snapshot& snapshot, Decision& decision) {
-  const auto found = snapshot.view.docs.find(snapshot.paths.lock());
-  if (found != snapshot.view.docs.end() && found->second.present && found->second.writer == "baton")
-    archive_file(snapshot, found->first, "lock", ".json", "the loop has ended", decision);
+  const Accepted* const lock = snapshot.present(snapshot.paths.lock());
+  if (lock != nullptr && lock->writer == "baton")
+    archive_file(snapshot, snapshot.paths.lock(), "lock", ".json", "the loop has ended", decision);
 }
 
 /// A .pid file of a dead program, which would make others think that nobody runs the loop.
 void archive_pid_file(Snapshot& snapshot, Decision& decision) {
-  const auto found = snapshot.view.docs.find(snapshot.paths.pid());
-  if (found != snapshot.view.docs.end() && found->second.present &&
-      owner_of(snapshot) == Owner::dead)
-    archive_file(snapshot, found->first, "pid", "",
+  if (snapshot.present(snapshot.paths.pid()) != nullptr && owner_of(snapshot) == Owner::dead)
+    archive_file(snapshot, snapshot.paths.pid(), "pid", "",
                  "the program that it names is not running any more", decision);
 }
 
@@ -143,17 +140,9 @@ std::vector<Claim> claims_of_other_program(const Snapshot& snapshot) {
     return {};
   const Value& lock = snapshot.view.docs.at(snapshot.paths.lock()).document->root();
   const std::string& root = snapshot.view.env.root;
-  const Value* const scope = json::child(lock, "scope");
   std::vector<Claim> claims;
-  const auto add = [&](const Value& path) {
-    if (const auto text = json::text(path))
-      claims.push_back(path_claim(real_path_of(snapshot.view.env, absolute_scope(root, *text))));
-  };
-  if (scope != nullptr && scope->IsArray())
-    for (const Value& path : scope->GetArray())
-      add(path);
-  else if (scope != nullptr)
-    add(*scope);
+  for (const std::string& path : texts_of(lock, "scope"))
+    claims.push_back(path_claim(real_path_of(snapshot.view.env, absolute_scope(root, path))));
   if (claims.empty())
     claims.push_back(path_claim(absolute_scope(root, "")));
   if (json::boolean(lock, "singleton") == true)
@@ -162,18 +151,8 @@ std::vector<Claim> claims_of_other_program(const Snapshot& snapshot) {
 }
 
 std::string absolute_scope(std::string_view root, std::string_view path) {
-  std::string whole =
-      path.starts_with('/') ? std::string(path) : std::string(root) + "/" + std::string(path);
-  std::vector<std::string> parts;
-  for (std::string& part : split(whole, '/')) {
-    if (part.empty() || part == ".")
-      continue;
-    if (part != "..")
-      parts.push_back(std::move(part));
-    else if (!parts.empty())
-      parts.pop_back();
-  }
-  return "/" + join(parts, "/");
+  return normalized(path.starts_with('/') ? std::string(path)
+                                          : std::string(root) + "/" + std::string(path));
 }
 
 }  // namespace baton::fsm_loop

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/kinds.h"
@@ -16,8 +17,7 @@ constexpr std::array<std::string_view, 10> kOfTheForm = {
 constexpr const char* kPrevious = "previous_value";
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-         (static_cast<unsigned char>(c) & 0x80U) != 0;
+  return is_letter(c) || is_digit(c) || c == '_' || (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
 /// `goal-fix-all-type-errors`: lower case, hyphens between words, 50 characters.
@@ -25,9 +25,7 @@ std::string slug(std::string_view goal) {
   constexpr std::size_t kCharacters = 50;
   std::string name;
   bool gap = false;
-  for (char c : goal) {
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
+  for (const char c : lower(goal)) {
     if (is_word(c)) {
       if (gap && !name.empty())
         name += '-';
@@ -94,9 +92,10 @@ std::string by_context(const std::string& name, const Json& value, Json& context
 /// The last measurement has a capture of its own, because `prev` belongs to the state between two
 /// measurements.
 void compile_convergence(const Value& root, ShortForm& form) {
-  const Value* const given = json::child(root, "context");
   const Value* const tolerance = json::child(root, "tolerance");
-  Json context = given != nullptr && given->IsObject() ? Json(*given) : Json::object();
+  Json context = Json::object();
+  for (const auto& member : members_in(root, "context"))
+    context.set(json::name(member.name), member.value);
   const std::string check = text_of(root, "check");
   Json measure = Json::object({{"action", by_context("metric_cmd", check, context)},
                                {"action_type", check.starts_with('/') ? "slash_command" : "shell"},

@@ -4,6 +4,7 @@
 
 #include "base/json/document.h"
 #include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 
@@ -29,32 +30,29 @@ Snapshot::Snapshot(const View& given) : view(given), paths(given) {
     memo.frames.emplace_back().record = own;
 }
 
+const Accepted* Snapshot::present(const std::string& path) const {
+  const auto found = view.docs.find(path);
+  return found == view.docs.end() || !found->second.present ? nullptr : &found->second;
+}
+
+Word Snapshot::stage() const {
+  const auto found = view.stages.find(Subject(kSubject));
+  return found == view.stages.end() ? Word() : found->second.stage;
+}
+
 std::string Snapshot::definition() const {
   for (const std::string& path : paths.definitions())
-    if (const auto found = view.docs.find(path); found != view.docs.end() && found->second.present)
-      return found->first;
+    if (present(path) != nullptr)
+      return path;
   return {};
 }
 
 std::string Snapshot::definition_fault() const {
   for (const std::string& path : paths.definitions()) {
-    const auto found = view.rejected.find(path);
-    if (found == view.rejected.end()) {
-      if (const auto good = view.docs.find(path); good != view.docs.end() && good->second.present)
-        return {};
-      continue;
-    }
-    const auto findings = parse_json(found->second);
-    if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
-      return path;
-    const Value& first = (**findings)[0];
-    const auto number = [&](const char* key) {
-      return std::to_string(json::integer(first, key).value_or(1));
-    };
-    const auto meant = json::text(first, "suggestion").value_or("");
-    return path + ":" + number("line") + ":" + number("column") + ": " +
-           std::string(json::text(first, "message").value_or("")) +
-           (meant.empty() ? "" : "; did you mean " + std::string(meant) + "?");
+    if (const auto found = view.rejected.find(path); found != view.rejected.end())
+      return first_error(path, found->second);
+    if (present(path) != nullptr)
+      return {};
   }
   return {};
 }

@@ -1,13 +1,47 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/dialect.h"
-#include "dialects/fsm_loop/files.h"
-#include "dialects/fsm_loop/library.h"
+#include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/memo.h"
+#include "dialects/timestamps.h"
 
 namespace baton::fsm_loop {
+
+// Where the files of one loop are, relative to the root, and how names and times in them are
+// spelled.
+
+/// Where the files of one loop lie, relative to the root.
+class Paths {
+ public:
+  explicit Paths(const View& view);
+
+  /// `.loops`, or `path` of the options.
+  const std::string& folder() const { return folder_; }
+  std::string state() const { return running_ + ".state.json"; }
+  std::string events() const { return running_ + ".events.jsonl"; }
+  std::string lock() const { return running_ + ".lock"; }
+  /// Other programs write the number of the process that runs the loop there.
+  std::string pid() const { return running_ + ".pid"; }
+  /// Paths where the definition may be, best first: the loop's own, then that of the loop it is an
+  /// instance of.
+  std::vector<std::string> definitions() const;
+  /// The folder for the files of a run that has ended. `started_at` is that of the run. `last` is
+  /// the folder of the run before it: two runs may start within one second.
+  std::string archive(std::string_view started_at, std::string_view last) const;
+
+ private:
+  std::string folder_;
+  std::string name_;
+  std::string running_;
+};
+
+/// `fix-types` of `fix-types-20260817T213505`: later versions of the original name each run so.
+/// Empty for other names.
+std::string_view loop_of_instance(std::string_view stem);
 
 // The documents of one loop, read into types once per decision. Everything that decides about a
 // loop starts from here.
@@ -25,6 +59,10 @@ struct Snapshot {
   /// Whether baton runs this loop. If not, another program does, or nobody has started it.
   bool owned() const { return state != nullptr && memo.owned; }
   Record& record() { return memo.frames.front().record; }
+  /// A document whose file exists; nullptr: none.
+  const Accepted* present(const std::string& path) const;
+  /// The journal's stage of the loop; empty: none.
+  Word stage() const;
   /// The path of the definition; empty: none.
   std::string definition() const;
   /// The first error of the definition as it is in the file, with its position. Empty when the file

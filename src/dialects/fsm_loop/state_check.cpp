@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 #include "dialects/fsm_loop/check.h"
-#include "dialects/fsm_loop/interpolation.h"
+#include "dialects/fsm_loop/values.h"
 #include "dialects/fsm_loop/words.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
@@ -112,24 +113,30 @@ void check_texts(const Value& root, const State& state, FindingList& findings) {
     shell(root, state, *action, findings);
 }
 
-void check_captured(const State& state, const std::set<std::string>& kept, bool initial,
+void check_captured(const Definition& definition, std::size_t index, const Graph& graph,
                     FindingList& findings) {
+  const State& state = definition.states[index];
   const auto action = json::text(*state.body, "action");
   if (!action || state.terminal())
     return;
+  std::vector<std::string_view> known;
+  for (const State& each : definition.states)
+    for (const std::string_view name : captures_of(each))
+      known.push_back(name);
   for (const Placeholder& each : captured(*action)) {
     const std::string name = each.path.substr(0, each.path.find('.'));
-    const bool missing = each.space == "prev" ? initial : !kept.contains(name);
-    if (!missing)
+    const bool previous = each.space == "prev";
+    const bool ever = std::find(known.begin(), known.end(), name) != known.end();
+    if (previous ? state.name != text_of(*definition.root, "initial")
+                 : ever && !graph.reachable(name)[index])
       continue;
-    const std::vector<std::string_view> words(kept.begin(), kept.end());
     findings.warning(
         "S26", member_pointer(state.pointer, "action"),
         "the state " + quoted_word(state.name) + " may run before there is a value for " +
             quoted_word(spelled(*action, each)),
         {.found = spelled(*action, each),
          .expected = "a state before it with `capture: " + name + "`, or the suffix ? or :default=",
-         .suggestion = each.space == "prev" ? "" : near_word(name, words)});
+         .suggestion = previous || ever ? "" : near_word(name, known)});
   }
 }
 
@@ -150,6 +157,19 @@ constexpr std::array<std::string_view, 15> kKnownRoutes = {"on_success",
                                                            "on_retry_exhausted",
                                                            "on_rate_limit_exhausted",
                                                            "on_throttle_hard"};
+
+/// The known key that an unknown one is nearly; empty: none.
+std::string_view nearly(std::string_view key) {
+  if (std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end())
+    return {};
+  for (const std::string_view known : kKnownRoutes) {
+    // Every word of two letters is two edits away from "no".
+    const std::size_t slips = known.size() <= 6 ? 1 : 2;
+    if (edit_distance(key, known) <= slips)
+      return known;
+  }
+  return {};
+}
 
 class StateCheck {
  public:
@@ -214,43 +234,27 @@ class StateCheck {
     for (const auto& member : body_.GetObject()) {
       const std::string_view key = json::name(member.name);
       if (!key.starts_with("on_") ||
-          std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end() ||
           is_declared_verdict(json::child(body_, "evaluate"), key.substr(3)))
         continue;
-      for (const std::string_view known : kKnownRoutes) {
-        // Every word of two letters is two edits away from "no".
-        const std::size_t slips = known.size() <= 6 ? 1 : 2;
-        if (edit_distance(key, known) > slips)
-          continue;
+      if (const std::string_view known = nearly(key); !known.empty())
         findings_.error("S6", at(key),
                         "the key " + quoted_word(key) + " is nearly " + quoted_word(known),
                         {.found = std::string(key), .suggestion = std::string(known)});
-        break;
-      }
     }
   }
 
   /// A word of `route` that is nearly a known verdict never occurs.
   void words() {
-    const Value* const route = json::child(body_, "route");
     const Value* const evaluate = json::child(body_, "evaluate");
-    if (route == nullptr || !route->IsObject())
-      return;
-    for (const auto& member : route->GetObject()) {
+    for (const auto& member : members_in(body_, "route")) {
       const std::string_view word = json::name(member.name);
       constexpr std::size_t kShort = 3;  // any two letters are nearly "no"
       if (word.size() <= kShort || word.starts_with('_') || is_declared_verdict(evaluate, word))
         continue;
-      const std::string key = "on_" + std::string(word);
-      if (std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end())
-        continue;
-      for (const std::string_view known : kKnownRoutes)
-        if (known.size() > kShort + 3 && edit_distance(key, known) <= 2) {
-          findings_.warning(
-              "S35", member_pointer(at("route"), word), "no evaluator says " + quoted_word(word),
-              {.found = std::string(word), .suggestion = std::string(known.substr(3))});
-          break;
-        }
+      if (const std::string_view known = nearly("on_" + std::string(word)); !known.empty())
+        findings_.warning("S35", member_pointer(at("route"), word),
+                          "no evaluator says " + quoted_word(word),
+                          {.found = std::string(word), .suggestion = std::string(known.substr(3))});
     }
   }
 
@@ -261,12 +265,10 @@ class StateCheck {
     if (!type)
       return;
     const ActionRow* const row = row_of(kActions, *type);
-    const auto words = words_of(kActions);
-    const std::string near = near_word(*type, words);
-    if (row == nullptr && !near.empty())
-      findings_.error(
-          "S5", at("action_type"), "there is no action_type " + quoted_word(*type),
-          {.found = std::string(*type), .expected = any_of_words(words), .suggestion = near});
+    const Detail detail = none_of_words(*type, words_of(kActions));
+    if (row == nullptr && !detail.suggestion.empty())
+      findings_.error("S5", at("action_type"), "there is no action_type " + quoted_word(*type),
+                      detail);
     else if (row == nullptr || !row->supported)
       not_supported("action_type", "actions of the type " + quoted_word(*type));
   }

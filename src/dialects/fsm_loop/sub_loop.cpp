@@ -2,7 +2,6 @@
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
-#include "dialects/fsm_loop/library.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/machine.h"
 
@@ -11,14 +10,6 @@ namespace baton::fsm_loop {
 namespace {
 
 constexpr std::size_t kMostFrames = 8;
-
-/// The path of the loop's definition; empty when there is none.
-std::string path_of(const std::string& folder, const std::string& name, const Library& library) {
-  for (const std::string& path : candidate_paths(folder, name))
-    if (const auto found = library.find(path); found != library.end() && found->second != nullptr)
-      return path;
-  return {};
-}
 
 /// The context for `context_passthrough`, as in the original: captures become their output, and
 /// members of the inner loop's own context stay.
@@ -46,7 +37,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
     return fault(frame,
                  "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
   const Library library = library_of(snapshot_.view.docs);
-  const std::string path = path_of(snapshot_.paths.folder(), *name, library);
+  const std::string path = place_of(snapshot_.paths.folder(), *name, library).path;
   if (path.empty())
     return fault(frame, "there is no loop " + quoted_word(*name));
   Loaded loaded = snapshot_.loaded(path);

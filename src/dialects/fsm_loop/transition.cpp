@@ -1,11 +1,10 @@
-#include "dialects/fsm_loop/transition.h"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/verdict.h"
 
 namespace baton::fsm_loop {
 

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "dialects/findings.h"
-#include "dialects/fsm_loop/interpolation.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
@@ -83,6 +82,12 @@ Result<double> decimal(std::string_view text) {
   return number;
 }
 
+std::optional<std::size_t> whole_number(std::string_view text) {
+  std::size_t number = 0;
+  const std::errc error = std::from_chars(text.data(), text.data() + text.size(), number).ec;
+  return all_digits(text) && error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
 std::optional<Operator> parse_operator(std::string_view word) {
   const OperatorRow* const row = row_of(kOperators, word);
   return row == nullptr ? std::nullopt : std::optional(row->op);
@@ -107,7 +112,7 @@ bool holds(Operator op, double left, double right) {
 }
 
 Json number_value(double number) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53
+  constexpr double kExact = 9007199254740992.0;  // 2^53: integers beyond it are not exact
   if (number == std::floor(number) && std::fabs(number) < kExact)
     return static_cast<std::int64_t>(number);
   return number;
@@ -115,29 +120,22 @@ Json number_value(double number) {
 
 namespace {
 
-/// A value as text, or why there is none.
-struct Found {
-  std::optional<std::string> text;
-  std::string why;
-  static Found of(std::string text) { return {std::move(text), {}}; }
-  static Found nothing(std::string why) { return {std::nullopt, std::move(why)}; }
-};
-
 /// Only through maps; a number in the path is a name.
-Found within(const Value* root, std::string_view path, std::string_view space,
-             std::string_view absent) {
+Result<std::string> within(const Value* root, std::string_view path, std::string_view space,
+                           std::string_view absent) {
   if (root == nullptr || root->IsNull())
-    return Found::nothing(std::string(absent));
+    return fail(Errc::not_found, std::string(absent));
   const Value* value = root;
   std::size_t at = 0;
   while (at <= path.size()) {
     const std::size_t dot = std::min(path.find('.', at), path.size());
     value = json::child(*value, path.substr(at, dot - at));
     if (value == nullptr)
-      return Found::nothing(quoted_word(path.substr(0, dot)) + " is not in " + std::string(space));
+      return fail(Errc::not_found,
+                  quoted_word(path.substr(0, dot)) + " is not in " + std::string(space));
     at = dot + 1;
   }
-  return Found::of(rendered(*value));
+  return rendered(*value);
 }
 
 std::string joined(std::span<const std::string> messages, std::size_t count) {
@@ -150,68 +148,39 @@ std::optional<std::size_t> last_of(std::string_view path) {
   constexpr std::string_view kLast = "last(";
   if (!path.starts_with(kLast) || !path.ends_with(')'))
     return std::nullopt;
-  const std::string_view digits = path.substr(kLast.size(), path.size() - kLast.size() - 1);
-  std::size_t count = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc() || end != digits.data() + digits.size())
-    return std::nullopt;
-  return count;
+  return whole_number(path.substr(kLast.size(), path.size() - kLast.size() - 1));
 }
 
-Found message(std::string_view path, std::span<const std::string> messages) {
+Result<std::string> message(std::string_view path, std::span<const std::string> messages) {
   if (path.empty() || path == "output")
-    return Found::of(joined(messages, messages.size()));
+    return joined(messages, messages.size());
   if (const auto count = last_of(path))
-    return Found::of(joined(messages, *count));
+    return joined(messages, *count);
   if (path == "summary")
-    return Found::of(messages.empty() ? std::string()
-                                      : std::to_string(messages.size()) +
-                                            " messages, the last: " + messages.back());
-  return Found::nothing("messages have output, last(N) and summary");
+    return messages.empty()
+               ? std::string()
+               : std::to_string(messages.size()) + " messages, the last: " + messages.back();
+  return fail(Errc::not_found, "messages have output, last(N) and summary");
 }
 
-Found of_state(std::string_view path, const Values& values) {
-  if (path == "name")
-    return Found::of(std::string(values.state));
-  if (path == "iteration")
-    return Found::of(std::to_string(values.iteration));
-  return Found::nothing("a state has name and iteration");
-}
-
-Found of_loop(std::string_view path, const Values& values) {
-  if (path == "name")
-    return Found::of(std::string(values.loop));
-  if (path == "started_at")
-    return Found::of(std::string(values.started_at));
-  if (path == "elapsed_ms")
-    return Found::of(std::to_string(values.elapsed_ms));
-  if (path == "elapsed")
-    return Found::of(elapsed_text(values.elapsed_ms));
-  if (path == "continuation")
-    return Found::of(std::string(values.continuation));
-  return Found::nothing("a loop has name, started_at, elapsed_ms, elapsed and continuation");
-}
-
-Found of_environment(std::string_view path, const Values& values) {
+Result<std::string> of_environment(std::string_view path, const Values& values) {
   if (values.env != nullptr)
     if (const auto found = values.env->find(std::string(path)); found != values.env->end())
-      return Found::of(found->second);
-  return Found::nothing("the variable " + quoted_word(path) + " is not set");
+      return found->second;
+  return fail(Errc::not_found, "the variable " + quoted_word(path) + " is not set");
 }
 
 /// Values for a fragment may have placeholders of the state that uses it.
-Found parameter(std::string_view path, const Values& values) {
-  Found raw =
-      within(values.param, path, "the fragment's parameters", "the state has no parameters");
-  if (!raw.text || raw.text->find("${") == std::string::npos)
+Result<std::string> parameter(std::string_view path, const Values& values) {
+  auto raw = within(values.param, path, "the fragment's parameters", "the state has no parameters");
+  if (!raw || raw->find("${") == std::string::npos)
     return raw;
   Values outer = values;
   outer.param = nullptr;
-  auto text = interpolate(*raw.text, outer);
-  return text ? Found::of(std::move(*text)) : Found::nothing(std::move(text.error().message));
+  return interpolate(*raw, outer);
 }
 
-Found look_up(const Placeholder& each, const Values& values) {
+Result<std::string> look_up(const Placeholder& each, const Values& values) {
   const std::string_view path = each.path;
   if (each.space == "context")
     return within(values.context, path, "the context", "there is no context");
@@ -224,10 +193,19 @@ Found look_up(const Placeholder& each, const Values& values) {
   if (each.space == "result")
     return within(values.result != nullptr ? values.result : values.last, path, "the evaluation",
                   "nothing was evaluated yet");
-  if (each.space == "state")
-    return of_state(path, values);
-  if (each.space == "loop")
-    return of_loop(path, values);
+  if (each.space == "state") {
+    const Json state =
+        Json::object({{"name", std::string(values.state)}, {"iteration", values.iteration}});
+    return within(&*state, path, "the state", {});
+  }
+  if (each.space == "loop") {
+    const Json loop = Json::object({{"name", std::string(values.loop)},
+                                    {"started_at", std::string(values.started_at)},
+                                    {"elapsed_ms", values.elapsed_ms},
+                                    {"elapsed", elapsed_text(values.elapsed_ms)},
+                                    {"continuation", std::string(values.continuation)}});
+    return within(&*loop, path, "the loop", {});
+  }
   if (each.space == "env")
     return of_environment(path, values);
   if (each.space == "messages")
@@ -242,17 +220,17 @@ Result<std::string> filled(const Placeholder& each, std::string_view spelled,
   };
   if (!each.fault.empty())
     return because(Errc::usage, each.fault);
-  Found found = look_up(each, values);
-  if (!found.text && each.has_default)
+  auto found = look_up(each, values);
+  if (!found && each.has_default)
     return each.default_text;
-  if (!found.text && each.optional)
+  if (!found && each.optional)
     return std::string();
-  if (!found.text)
-    return because(Errc::not_found, found.why);
+  if (!found)
+    return because(Errc::not_found, found.error().message);
   // An argument of a program ends at a NUL, so the rest would be lost.
-  if (found.text->find('\0') != std::string::npos)
+  if (found->find('\0') != std::string::npos)
     return because(Errc::usage, "its value holds a NUL character");
-  return each.shell ? shell_quoted(*found.text) : std::move(*found.text);
+  return each.shell ? shell_quoted(*found) : std::move(*found);
 }
 
 /// `$${` becomes `${`.
@@ -273,43 +251,11 @@ std::string number_text(const Value& value) {
     return std::to_string(value.GetInt64());
   if (value.IsUint64())
     return std::to_string(value.GetUint64());
-  const double number = value.GetDouble();
-  constexpr double kExact = 9007199254740992.0;  // 2^53: integers beyond it are not exact
-  if (number == std::floor(number) && std::fabs(number) < kExact)
-    return std::to_string(static_cast<std::int64_t>(number));
+  if (const Json number = number_value(value.GetDouble()); number->IsInt64())
+    return std::to_string(number->GetInt64());
   char text[32];
-  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), number);
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), value.GetDouble());
   return error == std::errc() ? std::string(text, end) : json::dump(value);
-}
-
-Result<Json> filled_in(const Value& value, const Values& values) {
-  if (const auto text = json::text(value)) {
-    auto filled = interpolate(*text, values);
-    if (!filled)
-      return pass_on(filled);
-    return Json(*filled);
-  }
-  if (value.IsObject()) {
-    Json all = Json::object();
-    for (const auto& member : value.GetObject()) {
-      auto inner = filled_in(member.value, values);
-      if (!inner)
-        return inner;
-      all.set(json::name(member.name), *inner);
-    }
-    return all;
-  }
-  if (value.IsArray()) {
-    Json all = Json::array();
-    for (const Value& item : value.GetArray()) {
-      auto inner = filled_in(item, values);
-      if (!inner)
-        return inner;
-      all.push(*inner);
-    }
-    return all;
-  }
-  return Json(value);
 }
 
 }  // namespace
@@ -350,7 +296,33 @@ std::string elapsed_text(std::int64_t elapsed_ms) {
 }
 
 Result<Json> interpolate_all(const Value& value, const Values& values) {
-  return filled_in(value, values);
+  if (const auto text = json::text(value)) {
+    auto filled = interpolate(*text, values);
+    if (!filled)
+      return pass_on(filled);
+    return Json(*filled);
+  }
+  if (value.IsObject()) {
+    Json all = Json::object();
+    for (const auto& member : value.GetObject()) {
+      auto inner = interpolate_all(member.value, values);
+      if (!inner)
+        return inner;
+      all.set(json::name(member.name), *inner);
+    }
+    return all;
+  }
+  if (value.IsArray()) {
+    Json all = Json::array();
+    for (const Value& item : value.GetArray()) {
+      auto inner = interpolate_all(item, values);
+      if (!inner)
+        return inner;
+      all.push(*inner);
+    }
+    return all;
+  }
+  return Json(value);
 }
 
 }  // namespace baton::fsm_loop

@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "dialects/findings.h"
+#include "dialects/kinds.h"
 #include "dialects/tables.h"
 
 namespace baton::fsm_loop {
@@ -173,14 +174,10 @@ std::optional<SideCommand> side_command_for(const Judging& judging) {
     return std::nullopt;
   constexpr Millis kTime{30'000};
   SideCommand diff{SideCommand::Kind::diff, {"git", "diff", "--stat"}, {}, kTime, {}};
-  const Value* const scope = json::child(*judging.state.evaluate, "scope");
-  if (scope != nullptr)
+  if (json::child(*judging.state.evaluate, "scope") != nullptr)
     diff.argv.emplace_back("--");
-  if (scope != nullptr && scope->IsString())
-    diff.argv.emplace_back(*json::text(*scope));
-  if (scope != nullptr && scope->IsArray())
-    for (const Value& path : scope->GetArray())
-      diff.argv.emplace_back(json::text(path).value_or(""));
+  for (std::string& path : texts_of(*judging.state.evaluate, "scope"))
+    diff.argv.push_back(std::move(path));
   return diff;
 }
 
@@ -317,11 +314,7 @@ Verdict by_diff(const Judging& judging) {
 
 Verdict by_repetition(const Judging& judging) {
   const Value& evaluate = *judging.state.evaluate;
-  std::vector<std::string> keys;
-  if (const Value* const track = json::child(evaluate, "track");
-      track != nullptr && track->IsArray())
-    for (const Value& key : track->GetArray())
-      keys.emplace_back(json::text(key).value_or(""));
+  std::vector<std::string> keys = texts_of(evaluate, "track");
   if (keys.empty())
     keys.emplace_back("action");
   std::string seen;

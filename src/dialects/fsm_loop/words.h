@@ -34,6 +34,9 @@ inline constexpr std::array kStatus = {
     StatusRow{"user_stopped", Status::user_stopped, true},
 };
 static_assert(in_enum_order(kStatus, &StatusRow::status, Status::user_stopped));
+constexpr const auto& word_table(Status /*status*/) {
+  return kStatus;
+}
 
 enum class Evaluator {
   exit_code,

@@ -1,5 +1,3 @@
-#include "dialects/rules/approval.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "dialects/kinds.h"
+#include "dialects/rules/decide.h"
 
 namespace baton::rules {
 namespace {
@@ -69,14 +69,14 @@ class ApprovalRequests {
   }
 
   void by_request() {
-    std::map<std::string, Reply> answered;
+    std::map<std::string, Answer> answered;
     for (const Request& request : view_.requests) {
       if (request.flow != view_.flow || !word_for(request.verb))
         continue;
       const auto known = memo_.heard.find(request.id);
-      Reply reply = known == memo_.heard.end() ? answer(request) : known->second;
+      const Answer reply = known == memo_.heard.end() ? answer(request) : known->second;
       answered.emplace(request.id, reply);
-      decision_.replies.push_back(std::move(reply));
+      decision_.replies.push_back(Reply{request.id, reply.accepted, reply.message});
     }
     memo_.heard = std::move(answered);
   }
@@ -90,13 +90,13 @@ class ApprovalRequests {
  private:
   Entry& entry(const Wait& wait) { return memo_.entry(wait.subject, wait.state->generation); }
 
-  Reply answer(const Request& request) {
+  Answer answer(const Request& request) {
     std::set<Subject> all;
     std::vector<std::string> open;
     for (const Wait& wait : waits_)
       if (all.insert(wait.subject).second && entry(wait).said.decision.empty())
         open.push_back(wait.subject);
-    const auto refused = [&](std::string why) { return Reply{request.id, false, std::move(why)}; };
+    const auto refused = [&](std::string why) { return Answer{false, std::move(why)}; };
     Subject subject = request.subject;
     if (subject.empty() && open.size() == 1)
       subject = open.front();
@@ -116,10 +116,10 @@ class ApprovalRequests {
       return refused(quoted(subject) + " was already " + said.decision + " by " +
                      printable(said.by, 80) + "; a new decision is possible at its next stage");
     Saying said{*word_for(request.verb), request.by.empty() ? "somebody" : request.by,
-                std::string(json::text(*request.arguments, "comment").value_or(""))};
+                text_of(*request.arguments, "comment")};
     const std::string done = subject + " is " + said.decision;
     enter(*wait, std::move(said));
-    return Reply{request.id, true, done};
+    return Answer{true, done};
   }
 
   void look(const Wait& wait, const Place& place) {

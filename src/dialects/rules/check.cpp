@@ -1,9 +1,7 @@
-#include "dialects/rules/check.h"
-
 #include <utility>
 
 #include "base/text.h"
-#include "dialects/rules/approval.h"
+#include "dialects/rules/decide.h"
 #include "dialects/rules/scene.h"
 
 namespace baton::rules {

@@ -1,5 +1,3 @@
-#include "dialects/rules/cycles.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -7,18 +5,70 @@
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/rules/rule_check.h"
 #include "dialects/rules/scene.h"
 
 namespace baton::rules {
 namespace {
 
-/// A stage and the one before it; `*` when that is unknown.
+/// A stage and the one before it; `*` when that is unknown, empty when it does not matter.
 constexpr const char* kAnything = "*";
 struct Spot {
-  Word previous;
   Word stage;
+  Word previous;
   auto operator<=>(const Spot&) const = default;
 };
+
+/// Where a subject may go from a spot, and an arrow that says what moves it.
+using Ways = std::map<Spot, std::map<Spot, std::string>>;
+
+/// The shortest way from a spot back to it; empty without one.
+std::vector<Spot> way_round(const Ways& ways, const Spot& start) {
+  std::map<Spot, Spot> came_from;
+  std::deque<Spot> queue{start};
+  while (!queue.empty()) {
+    const Spot at = queue.front();
+    queue.pop_front();
+    const auto next = ways.find(at);
+    if (next == ways.end())
+      continue;
+    for (const auto& [spot, arrow] : next->second) {
+      if (spot == start) {
+        std::vector<Spot> way{start};
+        for (Spot back = at; back != start; back = came_from.at(back))
+          way.push_back(back);
+        way.push_back(start);
+        std::reverse(way.begin(), way.end());
+        return way;
+      }
+      if (came_from.emplace(spot, at).second)
+        queue.push_back(spot);
+    }
+  }
+  return {};
+}
+
+/// The cycles, each once by its shortest way: `a -> b -> a`. Only those with an arrow other than
+/// `dull`.
+std::vector<std::string> cycles(const Ways& ways, std::string_view dull) {
+  std::vector<std::string> all;
+  std::set<Spot> told;
+  for (const auto& [start, next] : ways) {
+    const std::vector<Spot> way =
+        told.contains(start) ? std::vector<Spot>() : way_round(ways, start);
+    std::string text;
+    bool counts = false;
+    for (std::size_t i = 0; i + 1 < way.size(); ++i) {
+      const std::string& arrow = ways.at(way[i]).at(way[i + 1]);
+      counts = counts || arrow != dull;
+      text += way[i].stage + arrow;
+      told.insert(way[i]);
+    }
+    if (counts)
+      all.push_back(text + start.stage);
+  }
+  return all;
+}
 
 struct Step {
   std::size_t reaction;
@@ -41,63 +91,11 @@ std::vector<Step> steps_from(const Rule& rule, const Spot& spot) {
       const auto write = stage_write(rule, member);
       if (!write || write->word.empty() || (!write->other && write->word == spot.stage))
         continue;
-      steps.push_back({i, Spot{write->other ? Word(kAnything) : spot.stage, write->word}});
+      steps.push_back({i, Spot{write->word, write->other ? Word(kAnything) : spot.stage}});
     }
   }
   return steps;
 }
-
-/// Searches the steps for a stage that is already on the way.
-class Search {
- public:
-  explicit Search(const Rule& rule) : rule_(rule) {}
-
-  std::vector<std::string> all() {
-    for (const Reaction& reaction : rule_.react)
-      for (const Word& stage : reaction.to)
-        visit(Spot{kAnything, stage});
-    return {found_.begin(), found_.end()};
-  }
-
- private:
-  void visit(const Spot& spot) {
-    const auto here = std::find(way_.begin(), way_.end(), spot);
-    if (here != way_.end()) {
-      note(static_cast<std::size_t>(here - way_.begin()));
-      return;
-    }
-    if (!seen_.insert(spot).second)
-      return;
-    way_.push_back(spot);
-    for (const Step& step : steps_from(rule_, spot)) {
-      by_.push_back(step.reaction);
-      visit(step.to);
-      by_.pop_back();
-    }
-    way_.pop_back();
-  }
-
-  /// Starts at the first stage in alphabetical order, so that each cycle is reported once.
-  void note(std::size_t first) {
-    const std::vector<Spot> round(way_.begin() + static_cast<std::ptrdiff_t>(first), way_.end());
-    const std::vector<std::size_t> by(by_.begin() + static_cast<std::ptrdiff_t>(first), by_.end());
-    const auto least = std::min_element(
-        round.begin(), round.end(), [](auto& one, auto& other) { return one.stage < other.stage; });
-    const auto offset = static_cast<std::size_t>(least - round.begin());
-    std::string text;
-    for (std::size_t i = 0; i < round.size(); ++i) {
-      const std::size_t at = (offset + i) % round.size();
-      text += round[at].stage + " -> (react " + std::to_string(by[at] + 1) + ") ";
-    }
-    found_.insert(text + least->stage);
-  }
-
-  const Rule& rule_;
-  std::vector<Spot> way_;
-  std::vector<std::size_t> by_;
-  std::set<Spot> seen_;
-  std::set<std::string> found_;
-};
 
 /// The longest way from here, as the stages behind it.
 const std::vector<Word>& longest_from(const Rule& rule, const Spot& spot,
@@ -114,8 +112,8 @@ const std::vector<Word>& longest_from(const Rule& rule, const Spot& spot,
   return known[spot] = std::move(longest);
 }
 
-/// The role that moves a subject between two stages; empty: baton.
-using Ways = std::map<Word, std::map<Word, Role>>;
+/// The arrow of what baton sets by itself.
+constexpr std::string_view kSet = " -> ";
 
 /// The stages that a reaction is about, when the one before was `from`.
 std::set<Word> stages_after(const Rule& rule, const Word& from) {
@@ -131,7 +129,7 @@ std::set<Word> stages_after(const Rule& rule, const Word& from) {
 void add_ways(const Rule& rule, const Reaction& reaction, const Word& stage, Ways& ways) {
   for (const Member& member : reaction.set)
     if (const auto write = stage_write(rule, member); write && !write->word.empty())
-      ways[stage].emplace(write->word, "");
+      ways[{stage, {}}].emplace(Spot{write->word, {}}, kSet);
   if (reaction.run.empty())
     return;
   const std::set<Word> next = reaction.next.empty()
@@ -139,42 +137,7 @@ void add_ways(const Rule& rule, const Reaction& reaction, const Word& stage, Way
                                   : std::set<Word>(reaction.next.begin(), reaction.next.end());
   for (const Word& word : next)
     if (word != stage)
-      ways[stage][word] = reaction.run;
-}
-
-Ways ways_of(const Rule& rule) {
-  Ways ways;
-  for (const Reaction& reaction : rule.react)
-    if (!reaction.approval)
-      for (const Word& stage : reaction.to)
-        add_ways(rule, reaction, stage, ways);
-  return ways;
-}
-
-/// The shortest way from a stage back to it; empty without one.
-std::vector<Word> way_round(const Ways& ways, const Word& start) {
-  std::map<Word, Word> came_from;
-  std::deque<Word> queue{start};
-  while (!queue.empty()) {
-    const Word at = queue.front();
-    queue.pop_front();
-    const auto next = ways.find(at);
-    if (next == ways.end())
-      continue;
-    for (const auto& [stage, role] : next->second) {
-      if (stage == start) {
-        std::vector<Word> way{start};
-        for (Word back = at; back != start; back = came_from.at(back))
-          way.push_back(back);
-        way.push_back(start);
-        std::reverse(way.begin(), way.end());
-        return way;
-      }
-      if (came_from.emplace(stage, at).second)
-        queue.push_back(stage);
-    }
-  }
-  return {};
+      ways[{stage, {}}][{word, {}}] = " -(" + reaction.run + ")-> ";
 }
 
 }  // namespace
@@ -204,7 +167,23 @@ std::optional<StageWrite> stage_write(const Rule& rule, const Member& member) {
 }
 
 std::vector<std::string> set_cycles(const Rule& rule) {
-  return Search(rule).all();
+  Ways ways;
+  std::vector<Spot> next;
+  for (const Reaction& reaction : rule.react)
+    for (const Word& stage : reaction.to)
+      next.push_back({stage, kAnything});
+  while (!next.empty()) {
+    const Spot spot = next.back();
+    next.pop_back();
+    if (ways.contains(spot))
+      continue;
+    auto& to = ways[spot];
+    for (const Step& step : steps_from(rule, spot)) {
+      to.emplace(step.to, " -> (react " + std::to_string(step.reaction + 1) + ") ");
+      next.push_back(step.to);
+    }
+  }
+  return cycles(ways, {});
 }
 
 std::string long_chain(const Rule& rule) {
@@ -212,7 +191,7 @@ std::string long_chain(const Rule& rule) {
   std::map<Spot, std::vector<Word>> known;
   for (const Reaction& reaction : rule.react)
     for (const Word& stage : reaction.to) {
-      const auto& way = longest_from(rule, Spot{kAnything, stage}, known);
+      const auto& way = longest_from(rule, Spot{stage, kAnything}, known);
       if (way.size() > kMostSteps)
         return stage + " -> " + join(way, " -> ");
     }
@@ -220,25 +199,12 @@ std::string long_chain(const Rule& rule) {
 }
 
 std::vector<std::string> run_cycles(const Rule& rule) {
-  const Ways ways = ways_of(rule);
-  std::vector<std::string> cycles;
-  std::set<Word> told;
-  for (const auto& [start, next] : ways) {
-    if (told.contains(start))
-      continue;
-    const std::vector<Word> way = way_round(ways, start);
-    std::string text;
-    bool runs = false;
-    for (std::size_t i = 0; i + 1 < way.size(); ++i) {
-      const Role& role = ways.at(way[i]).at(way[i + 1]);
-      runs = runs || !role.empty();
-      text += way[i] + (role.empty() ? " -> " : " -(" + role + ")-> ");
-      told.insert(way[i]);
-    }
-    if (runs)
-      cycles.push_back(text + start);
-  }
-  return cycles;
+  Ways ways;
+  for (const Reaction& reaction : rule.react)
+    if (!reaction.approval)
+      for (const Word& stage : reaction.to)
+        add_ways(rule, reaction, stage, ways);
+  return cycles(ways, kSet);
 }
 
 }  // namespace baton::rules

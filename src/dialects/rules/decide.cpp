@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "dialects/rules/approval.h"
 #include "dialects/rules/layout.h"
-#include "dialects/rules/memo.h"
 #include "dialects/rules/scene.h"
-#include "dialects/rules/writes.h"
 
 namespace baton::rules {
 namespace {
@@ -63,20 +60,21 @@ class Reacting {
     bool any = false;
     stopped_.clear();
     started_.clear();
-    perhaps_stopped_.clear();
+    rejected_ = rejected_document();
     std::vector<Hold> unmet;
     for (const bool stops : {true, false})
       for (const Reaction& reaction : scene_.rule().react) {
         if (reaction.stop.empty() == stops || !is_about(reaction, state.previous, state.stage))
           continue;
         any = true;
-        if (const Condition* const condition = scene_.unmet(reaction, subject)) {
-          if (!put_off(reaction))
-            unmet.push_back(Hold{reaction.run, subject, "condition",
-                                 "waits until " + text(*condition) + found(*condition)});
-          continue;
-        }
-        react(reaction);
+        const Condition* const condition = scene_.unmet(reaction, subject);
+        if (condition == nullptr)
+          react(reaction);
+        else if (rejected_.empty())
+          unmet.push_back(Hold{reaction.run, subject, "condition",
+                               "waits until " + text(*condition) + found(*condition)});
+        else if (!begun(reaction.run))
+          unmet.push_back(rejected_hold(reaction.run));
       }
     // Of several ways on, one is taken; the others are worth a word only while none is.
     if (idle_)
@@ -88,29 +86,6 @@ class Reacting {
   std::string found(const Condition& condition) const {
     const Value* const value = scene_.value(condition.place, *subject_);
     return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
-  }
-
-  /// Whether a condition holds is not known while what it reads is rejected; until then no general
-  /// reaction takes the place of this one, if all else holds. True: it waits for that. Where it
-  /// would keep an agent away, that one is not started until then.
-  bool put_off(const Reaction& reaction) {
-    const bool open =
-        std::all_of(reaction.when.begin(), reaction.when.end(), [&](const Condition& each) {
-          return scene_.met(each, *subject_) || !first_rejected(read_by(each)).empty();
-        });
-    const Role& role = reaction.run.empty() ? reaction.stop : reaction.run;
-    if (!open || role.empty() || among(started_, role) || begun(role))
-      return false;
-    auto hold = rejected_hold(reaction, role);
-    if (!hold)
-      return false;
-    if (reaction.run.empty()) {
-      perhaps_stopped_.emplace(role, *std::move(hold));
-      return false;
-    }
-    started_.push_back(reaction.run);
-    decision_.holds.push_back(*std::move(hold));
-    return true;
   }
 
   void react(const Reaction& reaction) {
@@ -158,8 +133,8 @@ class Reacting {
            const std::string& why) {
     if (round_in_circles(reaction))
       return;
-    if (auto hold = rejected_hold(reaction, ""); hold && !writes_.done(*subject_, key))
-      return decision_.holds.push_back(*std::move(hold));
+    if (!rejected_.empty() && !writes_.done(*subject_, key))
+      return decision_.holds.push_back(rejected_hold(""));
     if (auto hold = writes_.set(*subject_, key, members, why))
       decision_.holds.push_back(std::move(*hold));
   }
@@ -178,10 +153,8 @@ class Reacting {
     }
     if (round_in_circles(reaction))
       return;
-    if (const auto stop = perhaps_stopped_.find(reaction.run); stop != perhaps_stopped_.end())
-      return decision_.holds.push_back(stop->second);
-    if (auto hold = rejected_hold(reaction, reaction.run); hold && !begun(reaction.run))
-      return decision_.holds.push_back(*std::move(hold));
+    if (!rejected_.empty() && !begun(reaction.run))
+      return decision_.holds.push_back(rejected_hold(reaction.run));
     // As with an agent whose own prompt cannot be used.
     if (!reaction.prompt_fault.empty() && !begun(reaction.run))
       return decision_.holds.push_back(Hold{
@@ -218,38 +191,28 @@ class Reacting {
     });
   }
 
-  /// The documents by which a condition is decided.
-  std::vector<std::string> read_by(const Condition& condition) const {
-    std::vector<std::string> paths = {scene_.path(condition.place, *subject_)};
-    if (const auto limit = limit_place(condition))
-      paths.push_back(scene_.path(*limit, *subject_));
-    return paths;
-  }
-
-  std::string first_rejected(const std::vector<std::string>& paths) const {
+  /// A document with a rejected version: the subject's own, or one by which a reaction for this
+  /// stage is decided. Whoever is started would read what stands there and not what was accepted,
+  /// and nobody knows which reaction is due. So nothing is started or set. Empty: none.
+  std::string rejected_document() const {
+    std::vector<std::string> paths = {scene_.holder(*subject_)};
+    for (const Reaction& reaction : scene_.rule().react)
+      if (is_about(reaction, state_->previous, state_->stage))
+        for (const Condition& condition : reaction.when) {
+          paths.push_back(scene_.path(condition.place, *subject_));
+          if (const auto limit = limit_place(condition))
+            paths.push_back(scene_.path(*limit, *subject_));
+        }
     const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
       return view_.rejected.contains(each);
     });
     return bad == paths.end() ? std::string() : *bad;
   }
 
-  std::vector<std::string> decided_by(const Reaction& reaction) const {
-    std::vector<std::string> paths = {scene_.holder(*subject_)};
-    for (const Condition& condition : reaction.when)
-      for (std::string& path : read_by(condition))
-        paths.push_back(std::move(path));
-    return paths;
-  }
-
-  /// Whoever is started reads what stands there, and not what was accepted last: of the subject's
-  /// own file, and of those by which it is decided.
-  std::optional<Hold> rejected_hold(const Reaction& reaction, const Role& role) const {
-    const std::string bad = first_rejected(decided_by(reaction));
-    if (bad.empty())
-      return std::nullopt;
+  Hold rejected_hold(const Role& role) const {
     return Hold{role, *subject_, "valid_file",
-                bad + " has a version that was rejected; put it right (`baton explain " + bad +
-                    "` says what is wrong), and what is due is " +
+                rejected_ + " has a version that was rejected; put it right (`baton explain " +
+                    rejected_ + "` says what is wrong), and what is due is " +
                     (role.empty() ? "set" : "started")};
   }
 
@@ -262,8 +225,8 @@ class Reacting {
   const StageState* state_ = nullptr;
   std::map<Role, std::string> stopped_;  ///< and by what
   std::vector<Role> started_;
-  std::map<Role, Hold> perhaps_stopped_;  ///< nobody knows, while a document is rejected
-  bool idle_ = true;  ///< nothing was done for the subject, and nothing else waits
+  std::string rejected_;  ///< see rejected_document
+  bool idle_ = true;      ///< nothing was done for the subject, and nothing else waits
 };
 
 /// What is over: subjects that are gone, and entries of the past.
@@ -279,17 +242,6 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
   });
   std::erase_if(memo.said, gone);
   std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
-}
-
-/// Memos of former versions have the number of a reaction for its key.
-void name_reactions(const Rule& rule, Memo& memo) {
-  for (auto& [subject, entry] : memo.entries)
-    for (std::size_t i = 0; i < rule.react.size(); ++i)
-      for (const std::string kind : {"", "r"})
-        if (auto old = entry.written.extract(std::to_string(i) + kind)) {
-          old.key() = rule.react[i].key + kind;
-          entry.written.insert(std::move(old));
-        }
 }
 
 /// Whether there are members that might be subjects, and none is one.
@@ -380,7 +332,6 @@ Decision decide(const View& view) {
   const Scene scene(view.flow, view.docs, *rule);
   Memo memo = memo_of(view.memo);
   tidy(view, *rule, memo);
-  name_reactions(*rule, memo);
   hear_people(view, scene, memo, decision);
   Writes writes(view, scene, memo);
   Reacting reacting(view, scene, memo, writes, decision);

@@ -10,19 +10,12 @@ namespace {
 
 constexpr std::uint64_t kMaxEntries = 20;
 
-std::string name_of(const Value& member_name) {
-  return {member_name.GetString(), member_name.GetStringLength()};
-}
-
 std::vector<Kind> kinds_of(const Value& rule) {
   std::vector<Kind> kinds;
   const std::string schema = text_of(rule, "schema");
   for (const std::string& pattern : texts_of(rule, "files"))
     kinds.push_back(Kind{"", pattern, schema, false, false});
-  const Value* const documents = json::child(rule, "documents");
-  if (documents == nullptr || !documents->IsArray())
-    return kinds;
-  for (const Value& each : documents->GetArray()) {
+  for (const Value& each : items_in(rule, "documents")) {
     Kind kind;
     kind.name = text_of(each, "name");
     kind.pattern = text_of(each, "path");
@@ -39,11 +32,8 @@ std::vector<Kind> kinds_of(const Value& rule) {
 
 std::vector<Member> members_of(const Value& object, std::string_view name) {
   std::vector<Member> members;
-  const Value* const value = json::child(object, name);
-  if (value == nullptr || !value->IsObject())
-    return members;
-  for (const auto& member : value->GetObject())
-    if (auto place = parse_place(name_of(member.name)))
+  for (const auto& member : members_in(object, name))
+    if (auto place = parse_place(json::name(member.name)))
       members.push_back(Member{std::move(*place), Json(member.value)});
   return members;
 }
@@ -71,10 +61,9 @@ Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
   Reaction reaction;
   reaction.from = texts_of(row, "from");
   reaction.to = texts_of(row, "to");
-  if (const Value* const when = json::child(row, "when"); when != nullptr && when->IsArray())
-    for (const Value& each : when->GetArray())
-      if (auto condition = read_condition(each))
-        reaction.when.push_back(std::move(*condition));
+  for (const Value& each : items_in(row, "when"))
+    if (auto condition = read_condition(each))
+      reaction.when.push_back(std::move(*condition));
   reaction.approval = approval_of(row);
   reaction.run = text_of(row, "run");
   reaction.stop = text_of(row, "stop");
@@ -95,11 +84,6 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-const Value* list_in(const Json& options) {
-  const Value* const list = json::child(*options, "rules");
-  return list != nullptr && list->IsArray() ? list : nullptr;
-}
-
 }  // namespace
 
 Rule read_rule(const Value& value) {
@@ -107,16 +91,13 @@ Rule read_rule(const Value& value) {
   rule.name = text_of(value, "name");
   rule.kinds = kinds_of(value);
   rule.stage = parse_place(text_of(value, "stage")).value_or(Place{});
-  if (const Value* const values = json::child(value, "values");
-      values != nullptr && values->IsObject())
-    for (const auto& member : values->GetObject())
-      if (auto place = parse_place(json::text(member.value).value_or("")))
-        rule.values.emplace(name_of(member.name), std::move(*place));
+  for (const auto& member : members_in(value, "values"))
+    if (auto place = parse_place(json::text(member.value).value_or("")))
+      rule.values.emplace(json::name(member.name), std::move(*place));
   const auto entries = json::integer(value, "max_entries").value_or(0);
   const std::uint64_t most = entries > 0 ? static_cast<std::uint64_t>(entries) : kMaxEntries;
-  if (const Value* const react = json::child(value, "react"); react != nullptr && react->IsArray())
-    for (const Value& row : react->GetArray())
-      rule.react.push_back(reaction_of(row, most));
+  for (const Value& row : items_in(value, "react"))
+    rule.react.push_back(reaction_of(row, most));
   if (const Value* const limits = json::child(value, "limits"))
     rule.limits = Json(*limits);
   if (const Value* const breaker = json::child(value, "breaker")) {
@@ -130,17 +111,15 @@ Rule read_rule(const Value& value) {
 
 std::vector<Rule> rules_in(const Json& options) {
   std::vector<Rule> rules;
-  if (const Value* const list = list_in(options))
-    for (const Value& rule : list->GetArray())
-      rules.push_back(read_rule(rule));
+  for (const Value& rule : items_in(*options, "rules"))
+    rules.push_back(read_rule(rule));
   return rules;
 }
 
 std::optional<Rule> rule_named(const Json& options, std::string_view name) {
-  if (const Value* const list = list_in(options))
-    for (const Value& rule : list->GetArray())
-      if (json::text(rule, "name") == name)
-        return read_rule(rule);
+  for (const Value& rule : items_in(*options, "rules"))
+    if (json::text(rule, "name") == name)
+      return read_rule(rule);
   return std::nullopt;
 }
 

@@ -1,11 +1,11 @@
-#include "dialects/rules/pointers.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/kinds.h"
+#include "dialects/rules/rule_check.h"
 #include "dialects/rules/scene.h"
 
 namespace baton::rules {
@@ -84,13 +84,11 @@ std::string word_of(const Value& value) {
 /// Why the schema forbids this word; empty when it may be right.
 std::string word_fault(const Value& schema, std::string_view pointer, const std::string& word) {
   const Value* const at = member_schema(schema, pointer).schema;
-  const Value* const words = at == nullptr || is_open(*at) ? nullptr : json::child(*at, "enum");
-  if (words == nullptr || !words->IsArray())
-    return {};
   std::vector<std::string> allowed;
-  for (const Value& each : words->GetArray())
-    allowed.push_back(word_of(each));
-  if (std::find(allowed.begin(), allowed.end(), word) != allowed.end())
+  if (at != nullptr && !is_open(*at))
+    for (const Value& each : items_in(*at, "enum"))
+      allowed.push_back(word_of(each));
+  if (allowed.empty() || std::find(allowed.begin(), allowed.end(), word) != allowed.end())
     return {};
   const auto near = nearest(word, allowed);
   return "the schema does not allow '" + printable(word, 80) + "' at " + printable(pointer, 200) +

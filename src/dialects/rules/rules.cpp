@@ -6,12 +6,9 @@
 
 #include "base/text.h"
 #include "dialects/dialects.h"
-#include "dialects/rules/approval.h"
-#include "dialects/rules/check.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
 #include "dialects/rules/scene.h"
-#include "dialects/rules/values.h"
 
 namespace baton {
 namespace rules {
@@ -79,13 +76,6 @@ const Reaction* reaction_for(const View& view, const Scene& scene, const Desired
   const auto& react = scene.rule().react;
   const auto found = std::find_if(react.begin(), react.end(), wants);
   return found == react.end() ? nullptr : &*found;
-}
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  });
-  return text;
 }
 
 /// How the file is changed when others may write it too.

@@ -6,16 +6,6 @@
 #include "base/text.h"
 
 namespace baton::rules {
-namespace {
-
-void put(std::string& text, std::string_view token, const std::string& value) {
-  for (auto at = text.find(token); at != std::string::npos;
-       at = text.find(token, at + value.size()))
-    text.replace(at, token.size(), value);
-}
-
-}  // namespace
-
 std::optional<Word> word_of(const Value* value) {
   if (value == nullptr)
     return std::nullopt;
@@ -108,8 +98,8 @@ std::string Scene::path(const Place& place, const Subject& subject) const {
     return {};
   std::string path = named->pattern;
   const auto slash = flow_.name.find('/');
-  put(path, "{flow}", slash == std::string::npos ? "" : flow_.name.substr(slash + 1));
-  put(path, "{part}", subject);
+  replace_all(path, "{flow}", slash == std::string::npos ? "" : flow_.name.substr(slash + 1));
+  replace_all(path, "{part}", subject);
   return path;
 }
 
