@@ -12,7 +12,7 @@
 
 namespace baton::coordination {
 
-/// The S rules of the format page. Scope::document: rules about one file alone.
+/// The S rules of the format page: about one file alone, and across files.
 Findings check(const std::string& path, const Accepted& accepted, const Json& options,
                std::optional<Time> wall);
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);
