@@ -42,22 +42,11 @@ constexpr ExitCode exit_code_of(Errc code) {
 
 /// Of two codes of one command the one that outranks the other: 2 before 3 before 1 before 0.
 constexpr ExitCode graver(ExitCode left, ExitCode right) {
+  // Wrong usage is graver than what cannot be reached; the others are in order.
   const auto rank = [](ExitCode code) {
-    switch (code) {
-      case ExitCode::fine:
-        return 0;
-      case ExitCode::failed:
-        return 1;
-      case ExitCode::unreachable:
-        return 2;
-      case ExitCode::usage:
-        return 3;
-      case ExitCode::served:
-      case ExitCode::timed_out:
-      case ExitCode::interrupted:
-        return 4;
-    }
-    return 4;
+    return code == ExitCode::usage         ? static_cast<int>(ExitCode::unreachable)
+           : code == ExitCode::unreachable ? static_cast<int>(ExitCode::usage)
+                                           : static_cast<int>(code);
   };
   return rank(left) >= rank(right) ? left : right;
 }

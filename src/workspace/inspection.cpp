@@ -105,19 +105,16 @@ void Inspection::skip(const std::string& path) {
   ++report_.skipped;
   if (!rules_.require_schema)
     return;
-  Finding finding;
-  finding.rule = "schema/none";
-  finding.message = "there is no schema for this file; name one by --as or --schema";
-  add({.path = path, .findings = {std::move(finding)}});
+  add({.path = path,
+       .findings = {
+           {.rule = "schema/none",
+            .message = "there is no schema for this file; name one by --as or --schema"}}});
 }
 
 void Inspection::unreadable(const std::string& path, const Error& error) {
   code_ = graver(code_, ExitCode::unreachable);
   complain(printable(path) + ": " + printable(error.message));
-  Finding finding;
-  finding.rule = "file";
-  finding.message = printable(error.message);
-  refuse(path, std::move(finding));
+  refuse(path, {.rule = "file", .message = printable(error.message)});
 }
 
 void Inspection::refuse(const std::string& path, Finding finding) {

@@ -67,14 +67,8 @@ Result<KindChoice> KindChoice::named(const Catalog& catalog, const std::string& 
 
 KindChoice KindChoice::of_schema(const std::string& schema) {
   std::vector<FileKind> kinds;
-  for (const Format format : {Format::json, Format::jsonl, Format::yaml}) {
-    FileKind kind;
-    kind.kind = "file";
-    kind.schema = schema;
-    kind.flow = "file";
-    kind.format = format;
-    kinds.push_back(std::move(kind));
-  }
+  for (const Format format : {Format::json, Format::jsonl, Format::yaml})
+    kinds.push_back({.kind = "file", .schema = schema, .format = format, .flow = "file"});
   return KindChoice(Catalog::Entry{&plain_dialect(), Json(), std::move(kinds)}, true);
 }
 

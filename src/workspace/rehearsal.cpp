@@ -333,8 +333,13 @@ const Catalog& Rehearsal::catalog() const {
 }
 
 ControlRow Rehearsal::root_control() const {
-  const auto root = records().find(FlowId{});
-  return root == records().end() ? ControlRow{} : root->second.control;
+  const FlowRecord* const root = record(FlowId{});
+  return root == nullptr ? ControlRow{} : root->control;
+}
+
+const FlowRecord* Rehearsal::record(const FlowId& flow) const {
+  const auto found = records().find(flow);
+  return found == records().end() ? nullptr : &found->second;
 }
 
 Result<FileBytes> Rehearsal::read(const std::string& path) const {

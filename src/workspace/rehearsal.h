@@ -45,6 +45,8 @@ class Rehearsal : private Pinned {
   const Catalog& catalog() const;
   /// The operator's word for the whole root.
   ControlRow root_control() const;
+  /// nullptr: the flow is not known.
+  const FlowRecord* record(const FlowId& flow) const;
   /// What the running daemon says; nothing when none runs.
   const std::optional<DaemonStatus>& daemon() const { return daemon_; }
   /// Requests that wait for the next daemon, the oldest first; what the rehearsal says is as if one

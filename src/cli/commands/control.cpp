@@ -51,13 +51,11 @@ Result<void> add_loop_words(const ControlWish& wish, Request& request) {
 }
 
 Request request_of(const ControlWish& wish, const FlowId& flow) {
-  Request request;
-  request.verb = wish.verb;
-  request.flow = flow;
-  request.subject = wish.subject;
-  request.arguments = wish.arguments;
-  request.by = asked_by();
-  return request;
+  return {.verb = wish.verb,
+          .flow = flow,
+          .subject = wish.subject,
+          .arguments = wish.arguments,
+          .by = asked_by()};
 }
 
 ExitCode control(const ControlWish& wish, const Context& context, const FlowId& flow) {

@@ -34,11 +34,9 @@ struct ExplainArguments {
 /// Whether this version is the accepted one, even if the schema has changed.
 bool counts(const Rehearsal& rehearsal, const FlowId& flow, const std::string& path,
             const Digest& digest) {
-  const auto record = rehearsal.records().find(flow);
-  if (record == rehearsal.records().end())
-    return false;
-  const auto row = record->second.accepted.find(path);
-  return row != record->second.accepted.end() && row->second.digest == digest;
+  const FlowRecord* const record = rehearsal.record(flow);
+  return record != nullptr && record->accepted.contains(path) &&
+         record->accepted.at(path).digest == digest;
 }
 
 DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
@@ -49,19 +47,16 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
     return document;
   if (!file && file.error().code == Errc::away) {
     // The journal has the last word.
-    const auto record = rehearsal.records().find(match.flow);
-    if (record != rehearsal.records().end() && record->second.rejected.contains(path))
+    const FlowRecord* const record = rehearsal.record(match.flow);
+    if (record != nullptr && record->rejected.contains(path))
       document.standing = Standing::rejected;
-    else if (record != rehearsal.records().end() && record->second.accepted.contains(path) &&
-             record->second.accepted.at(path).present)
+    else if (record != nullptr && record->accepted.contains(path) &&
+             record->accepted.at(path).present)
       document.standing = Standing::accepted;
     return document;
   }
   if (!file) {
-    Finding finding;
-    finding.rule = "file";
-    finding.message = file.error().message;
-    document.findings.push_back(std::move(finding));
+    document.findings.push_back({.rule = "file", .message = file.error().message});
     document.standing = Standing::rejected;
     return document;
   }
@@ -88,11 +83,10 @@ std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& fl
   std::set<std::string> paths;
   if (!named.empty())
     paths.insert(named);
-  const auto record = rehearsal.records().find(flow);
-  if (record != rehearsal.records().end()) {
-    for (const auto& [path, row] : record->second.accepted)
+  if (const FlowRecord* const record = rehearsal.record(flow)) {
+    for (const auto& [path, row] : record->accepted)
       paths.insert(path);
-    for (const auto& [path, row] : record->second.rejected)
+    for (const auto& [path, row] : record->rejected)
       paths.insert(path);
   }
   // A kind without placeholders has one path, known even without a file.
@@ -112,10 +106,10 @@ ExitCode show(const ExplainArguments& arguments, const Context& context, const R
   Schemas schemas(schemas_below(context.folder()));
   FlowRecord none;
   none.id = flow;
-  const auto record = rehearsal.records().find(flow);
+  const FlowRecord* const record = rehearsal.record(flow);
   Explanation explanation =
-      explain(record == rehearsal.records().end() ? none : record->second, rehearsal.plan(),
-              rehearsal.root_control(), reports(rehearsal, flow, named, schemas));
+      explain(record == nullptr ? none : *record, rehearsal.plan(), rehearsal.root_control(),
+              reports(rehearsal, flow, named, schemas));
   // With --as it is explained as if it were at its usual path.
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
@@ -273,10 +267,10 @@ ExitCode show_replaced(const ExplainArguments& arguments, const Context& context
   if (!place)
     return complain(place.error());
   const auto& [on_root, rehearsal] = (*seen)[place->root];
-  const auto record = rehearsal->records().find(place->flow);
+  const FlowRecord* const record = rehearsal->record(place->flow);
   std::vector<std::string> paths;
-  if (record != rehearsal->records().end())
-    for (const auto& [path, row] : record->second.accepted)
+  if (record != nullptr)
+    for (const auto& [path, row] : record->accepted)
       paths.push_back(path);
   return print_replaced(on_root, paths);
 }

@@ -58,12 +58,10 @@ ExitCode recover(const RecoverWish& wish) {
     complain("nothing was written; use --write to write it");
     return finish();
   }
-  Request request;
-  request.verb = "recover";
-  request.flow = place->flow;
-  request.arguments = Json::object();
-  request.by = asked_by();
-  return submit(root.context, request, !wish.no_wait);
+  return submit(
+      root.context,
+      {.verb = "recover", .flow = place->flow, .arguments = Json::object(), .by = asked_by()},
+      !wish.no_wait);
 }
 
 }  // namespace

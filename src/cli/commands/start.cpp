@@ -98,15 +98,15 @@ class Choice {
   bool named(const FlowId& flow) const {
     return text(flow) == sought_.name || flow.name == sought_.name;
   }
+  template <class Fits>
+  bool any(const Fits& fits) const {
+    return std::any_of(entries_.begin(), entries_.end(), fits);
+  }
   bool makes_names() const {
-    return std::any_of(entries_.begin(), entries_.end(), [](const Catalog::Entry* entry) {
-      return entry->dialect->fresh_name != nullptr;
-    });
+    return any([](const auto* entry) { return entry->dialect->fresh_name != nullptr; });
   }
   bool ours(const FlowId& flow) const {
-    return std::any_of(entries_.begin(), entries_.end(), [&](const Catalog::Entry* entry) {
-      return entry->dialect->name == flow.dialect;
-    });
+    return any([&](const auto* entry) { return entry->dialect->name == flow.dialect; });
   }
   std::vector<FlowId> known() const {
     std::vector<FlowId> fits;
@@ -136,8 +136,7 @@ class Choice {
            });
   }
   bool takes_names() const {
-    return std::any_of(entries_.begin(), entries_.end(),
-                       [](const Catalog::Entry* entry) { return takes_name(*entry); });
+    return any([](const auto* entry) { return takes_name(*entry); });
   }
   /// The name without the dialect in front.
   std::string name_in(const Catalog::Entry& entry) const {
@@ -287,10 +286,7 @@ ExitCode begin(const Given& given, const Context& on_root, Request& request) {
 }
 
 ExitCode start(Given given) {
-  Request request;
-  request.verb = "start";
-  request.arguments = Json::object();
-  request.by = asked_by();
+  Request request{.verb = "start", .arguments = Json::object(), .by = asked_by()};
   if (!given.requirements.empty()) {
     auto text = text_or_file(given.requirements);
     if (!text)

@@ -76,6 +76,23 @@ SchemaFetch files_below(const std::string& folder) {
   };
 }
 
+/// The names below a folder, and whether each is a folder. `closed` hears of folders that cannot be
+/// read.
+using Names = std::map<std::string, bool>;
+Result<void> add_names(const RootFolder& root, const std::string& folder, unsigned depth,
+                       const std::function<void(const std::string&, const Error&)>& closed,
+                       Names& names) {
+  return walk_files(root.fd(), folder, depth,
+                    {[&](std::string name) { names.emplace(std::move(name), false); }, closed,
+                     [&](std::string name) { names.emplace(std::move(name), true); }});
+}
+
+Error is_link() {
+  return {Errc::not_regular,
+          "is a symbolic link, and baton does not follow links; name its target",
+          {}};
+}
+
 /// A file of no known kind; it is a fault only if the user named it.
 void leave_out(const std::string& shown, bool is_named, Inspection& inspection) {
   if (is_named)
@@ -269,10 +286,7 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   }
   std::error_code error;
   if (way.link == way.path)
-    inspection.unreadable(path,
-                          {Errc::not_regular,
-                           "is a symbolic link, and baton does not follow links; name its target",
-                           {}});
+    inspection.unreadable(path, is_link());
   else if (fs::exists(fs::symlink_status(way.path, error)))
     read(**disk, *relative, {path, *relative, ""}, *found, Named::yes, inspection);
   else
@@ -292,14 +306,12 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
   const auto shown = [&](const std::string& name) {
     return (fs::path(path) / name).lexically_normal().string();
   };
-  std::map<std::string, bool> names;  // and whether it is a folder
-  const auto walked = walk_files((*root)->fd(), "", kMaxDepth,
-                                 {[&](std::string name) { names.emplace(std::move(name), false); },
-                                  [&](const std::string& closed, const Error& why) {
-                                    if (why.code == Errc::denied)
-                                      inspection.unreadable(shown(closed), why);
-                                  },
-                                  [&](std::string name) { names.emplace(std::move(name), true); }});
+  Names names;
+  const auto unreadable = [&](const std::string& closed, const Error& why) {
+    if (why.code == Errc::denied)
+      inspection.unreadable(shown(closed), why);
+  };
+  const auto walked = add_names(**root, "", kMaxDepth, unreadable, names);
   if (!walked) {
     inspection.unreadable(path, walked.error());
     return;
@@ -323,16 +335,13 @@ Result<void> Validation::tree(Inspection& inspection) {
   auto root = RootFolder::open(context_.root());
   if (!root)
     return pass_on(root);
-  std::map<std::string, bool> names;  // and whether it is a folder
+  Names names;
+  const auto unreadable = [&](const std::string& closed, const Error& why) {
+    if (why.code == Errc::denied || catalog_.leads_on(closed))
+      inspection.unreadable(closed, why);
+  };
   for (const PatternFolder& watched : catalog_.folders()) {
-    const auto walked =
-        walk_files((*root)->fd(), watched.folder, watched.depth,
-                   {[&](std::string name) { names.emplace(std::move(name), false); },
-                    [&](const std::string& closed, const Error& why) {
-                      if (why.code == Errc::denied || catalog_.leads_on(closed))
-                        inspection.unreadable(closed, why);
-                    },
-                    [&](std::string name) { names.emplace(std::move(name), true); }});
+    const auto walked = add_names(**root, watched.folder, watched.depth, unreadable, names);
     if (!walked)
       inspection.unreadable(watched.folder.empty() ? "." : watched.folder, walked.error());
   }
@@ -363,11 +372,9 @@ void Validation::doubt_name(const std::string& shown, const std::string& path,
                             Inspection& inspection) const {
   if (choice_ || !catalog_.nearly(path))
     return;
-  Finding finding;
-  finding.rule = "file";
-  finding.severity = Severity::warning;
-  finding.message = Catalog::kNearly;
-  inspection.doubt(shown, std::move(finding));
+  inspection.doubt(
+      shown,
+      {.severity = Severity::warning, .rule = "file", .message = std::string(Catalog::kNearly)});
 }
 
 /// Named files that are not in the index were not checked, which must be reported. A folder may be
@@ -424,10 +431,7 @@ Result<void> Validation::index(Inspection& inspection) {
       continue;
     }
     if (!file.regular) {
-      inspection.unreadable(name.shown,
-                            {Errc::not_regular,
-                             "is a symbolic link, and baton does not follow links; name its target",
-                             {}});
+      inspection.unreadable(name.shown, is_link());
       continue;
     }
     if (name.path.empty())
@@ -471,19 +475,16 @@ Result<std::string> Validation::related(const std::string& root, const std::stri
 /// a folder). Any other failure is reported as unreadable.
 void Validation::unfit(const std::string& path, const Error& error, Named named,
                        Inspection& inspection) const {
-  Finding finding;
-  finding.message = error.message;
-  if (error.code == Errc::too_large) {
-    finding.rule = "json";
-    finding.expected =
-        "at most " + std::to_string(request_.rules.load.max_bytes) + " bytes (--max-size)";
-  } else if (error.code == Errc::not_regular && named == Named::no) {
-    finding.rule = "file";
-  } else {
+  const std::size_t most = request_.rules.load.max_bytes;
+  if (error.code == Errc::too_large)
+    inspection.refuse(path,
+                      {.rule = "json",
+                       .message = error.message,
+                       .expected = "at most " + std::to_string(most) + " bytes (--max-size)"});
+  else if (error.code == Errc::not_regular && named == Named::no)
+    inspection.refuse(path, {.rule = "file", .message = error.message});
+  else
     inspection.unreadable(path, error);
-    return;
-  }
-  inspection.refuse(path, std::move(finding));
 }
 
 }  // namespace baton
