@@ -205,6 +205,19 @@ bool is_later(const State& state) {
   return any_later(*evaluate, evaluate_keys()) || (row != nullptr && row->later);
 }
 
+Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
+  const Value& root = accepted.document->root();
+  if (accepted.kind == "definition")
+    return check_definition(*accepted.document);
+  if (accepted.kind == "state")
+    return check_state(root, stem_of(options, accepted.kind, path));
+  if (accepted.kind == "events")
+    return check_events(root);
+  if (accepted.kind == "lock")
+    return check_lock(root);
+  return {};
+}
+
 }  // namespace
 
 void check_top_keys(const Value& root, FindingList& findings) {
@@ -231,23 +244,6 @@ Generation generation_of(const Value& root, const std::vector<State>& states) {
              ? Generation::modern
              : Generation::v1;
 }
-
-namespace {
-
-Findings check_one(const std::string& path, const Accepted& accepted, const Json& options) {
-  const Value& root = accepted.document->root();
-  if (accepted.kind == "definition")
-    return check_definition(*accepted.document);
-  if (accepted.kind == "state")
-    return check_state(root, stem_of(options, accepted.kind, path));
-  if (accepted.kind == "events")
-    return check_events(root);
-  if (accepted.kind == "lock")
-    return check_lock(root);
-  return {};
-}
-
-}  // namespace
 
 std::map<std::string, Findings> check(const FlowState& docs, const Json& options, Scope scope) {
   return scope == Scope::flow ? check_whole(docs) : check_each(docs, options, scope, check_one);
