@@ -201,20 +201,11 @@ void read_values(const Fields& values, RuleNames& names, Json& out) {
 
 void check_cycles(const Fields& rule, const Json& out) {
   const rules::Rule read = rules::read_rule(*out);
-  const auto cycles = rules::set_cycles(read);
-  for (const std::string& cycle : cycles)
+  for (const std::string& cycle : rules::set_cycles(read))
     rule.error("cycle",
                "the `set` reactions of the rule '" + printable(read.name, 100) +
                    "' form an endless cycle: " + printable(cycle, 400) +
                    "; put an agent or a person (`approval`) in between",
-               "react");
-  if (!cycles.empty())
-    return;
-  if (const std::string chain = rules::long_chain(read); !chain.empty())
-    rule.error("chain",
-               "the `set` reactions of the rule '" + printable(read.name, 100) +
-                   "' form a chain of more than eight steps: " + printable(chain, 400) +
-                   "; set the last stage directly",
                "react");
 }
 

@@ -11,7 +11,8 @@
 #include "dialects/findings.h"
 #include "dialects/kinds.h"
 
-namespace baton::agent_run {
+namespace baton {
+namespace agent_run {
 
 Admission admit(const View& view, const Change& change) {
   Admission admission;
@@ -46,9 +47,6 @@ std::vector<Create> rebuild(const View& view) {
                  "from the last accepted version"}};
 }
 
-}  // namespace baton::agent_run
-
-namespace baton {
 namespace {
 
 /// What brief.cpp puts into Brief::values.
@@ -59,34 +57,34 @@ constexpr std::array<std::string_view, 5> kVerbs = {"approve", "reject", "answer
 Findings check(const std::string& path, const Accepted& accepted, const Json& options,
                std::optional<Time> /*wall*/) {
   const Value& root = accepted.document->root();
-  const agent_run::RunFile run_file = agent_run::run_file_of(options, accepted.kind, path);
+  const RunFile run_file = run_file_of(options, accepted.kind, path);
   if (accepted.kind == "workflow")
-    return agent_run::check_workflow(root);
+    return check_workflow(root);
   if (accepted.kind == "run_state")
-    return agent_run::check_run_state(root, run_file);
+    return check_run_state(root, run_file);
   if (accepted.kind == "report")
-    return agent_run::check_report(root, run_file);
+    return check_report(root, run_file);
   if (accepted.kind == "manual_input")
-    return agent_run::check_manual_input(root);
+    return check_manual_input(root);
   if (accepted.kind == "gate_state")
-    return agent_run::check_gate_state(root);
+    return check_gate_state(root);
   return {};
 }
 
-bool is_own(const agent_run::Snapshot& snapshot, const Request& request) {
+bool is_own(const Snapshot& snapshot, const Request& request) {
   return request.flow == snapshot.view.flow &&
          std::find(kVerbs.begin(), kVerbs.end(), request.verb) != kVerbs.end();
 }
 
 /// Answers the requests of people, each once.
-void answer(agent_run::Snapshot& snapshot, Decision& decision) {
+void answer(Snapshot& snapshot, Decision& decision) {
   std::vector<std::string> answered;
   for (const Request& request : snapshot.view.requests) {
     if (!is_own(snapshot, request))
       continue;
     const auto& before = snapshot.memo.answered;
     if (std::find(before.begin(), before.end(), request.id) == before.end()) {
-      auto reply = agent_run::answer_request(snapshot, request, decision);
+      auto reply = answer_request(snapshot, request, decision);
       if (!reply)
         continue;
       decision.replies.push_back(*std::move(reply));
@@ -96,14 +94,14 @@ void answer(agent_run::Snapshot& snapshot, Decision& decision) {
   snapshot.memo.answered = std::move(answered);
 }
 
-void refuse(const agent_run::Snapshot& snapshot, const std::string& why, Decision& decision) {
+void refuse(const Snapshot& snapshot, const std::string& why, Decision& decision) {
   for (const Request& request : snapshot.view.requests)
     if (is_own(snapshot, request))
       decision.replies.push_back(Reply{request.id, false, why});
 }
 
 /// A run of another program: show it, start nothing.
-Decision observe(const agent_run::Snapshot& snapshot) {
+Decision observe(const Snapshot& snapshot) {
   Decision decision;
   decision.control = Control::idle;
   decision.memo = snapshot.view.memo;
@@ -111,16 +109,15 @@ Decision observe(const agent_run::Snapshot& snapshot) {
   if (snapshot.state == nullptr)
     return decision;
   const auto status = json::text(snapshot.state->document->root(), "status");
-  decision.declared = status ? Word(*status) : agent_run::summary(snapshot.run);
-  if (snapshot.run.status != agent_run::RunStatus::completed)
-    decision.standing =
-        "another program runs this workflow; " + agent_run::take_over_hint(snapshot.view);
+  decision.declared = status ? Word(*status) : summary(snapshot.run);
+  if (snapshot.run.status != RunStatus::completed)
+    decision.standing = "another program runs this workflow; " + take_over_hint(snapshot.view);
   return decision;
 }
 
 /// Warns when the workflow file differs from the copy that the run uses.
-void compare_workflow(const agent_run::Snapshot& snapshot, Decision& decision) {
-  const auto path = agent_run::workflow_source(snapshot);
+void compare_workflow(const Snapshot& snapshot, Decision& decision) {
+  const auto path = workflow_source(snapshot);
   const Accepted* const now = path ? snapshot.document(*path) : nullptr;
   const Accepted* const pinned = snapshot.document(snapshot.paths.workflow());
   if (now != nullptr && pinned != nullptr && now->document->text() != pinned->document->text())
@@ -130,72 +127,73 @@ void compare_workflow(const agent_run::Snapshot& snapshot, Decision& decision) {
                    snapshot.paths.workflow() + ")"});
 }
 
-Decision drive(agent_run::Snapshot& snapshot) {
+Decision drive(Snapshot& snapshot) {
   Decision decision;
   if (const std::string trouble = snapshot.trouble(); !trouble.empty()) {
     decision.holds.push_back(Hold{"", "", "bad_state", trouble});
     refuse(snapshot, trouble, decision);
-    decision.memo = agent_run::json_of(snapshot.memo);
-    decision.declared = agent_run::word(snapshot.run.status);
+    decision.memo = json_of(snapshot.memo);
+    decision.declared = word(snapshot.run.status);
     return decision;
   }
-  const auto items_read = agent_run::steps_wanting_items(snapshot);
+  const auto items_read = steps_wanting_items(snapshot);
   answer(snapshot, decision);
-  agent_run::advance(snapshot, decision);
-  agent_run::plan_next_steps(snapshot, items_read, decision);
+  advance(snapshot, decision);
+  plan_next_steps(snapshot, items_read, decision);
   compare_workflow(snapshot, decision);
   const Value& root = snapshot.state->document->root();
-  if (auto all = agent_run::edits(root, snapshot.run, stamp(snapshot.view.wall)); !all.empty())
+  if (auto all = edits(root, snapshot.run, stamp(snapshot.view.wall)); !all.empty())
     decision.updates.emplace_back(SetMembers{snapshot.paths.state(),
                                              snapshot.state->document->digest(), std::move(all),
                                              "steps of the run changed"});
-  decision.memo = agent_run::json_of(snapshot.memo);
-  decision.declared = agent_run::word(snapshot.run.status);
-  if (snapshot.run.status == agent_run::RunStatus::completed)
+  decision.memo = json_of(snapshot.memo);
+  decision.declared = word(snapshot.run.status);
+  if (snapshot.run.status == RunStatus::completed)
     decision.control = Control::idle;
   return decision;
 }
 
 Decision decide(const View& view) {
-  agent_run::Snapshot snapshot(view);
+  Snapshot snapshot(view);
   if (snapshot.state == nullptr || !snapshot.memo.driven)
     return observe(snapshot);
   return drive(snapshot);
 }
 
 std::vector<std::string> reads(const View& view) {
-  const agent_run::Snapshot snapshot(view);
+  const Snapshot snapshot(view);
   std::vector<std::string> paths;
   if (snapshot.state == nullptr || !snapshot.memo.driven || !snapshot.workflow)
     return paths;
-  if (const auto source = agent_run::workflow_source(snapshot))
+  if (const auto source = workflow_source(snapshot))
     paths.push_back(*source);
-  if (const auto gates = agent_run::gate_file(snapshot); gates && *gates != snapshot.paths.gates())
+  if (const auto gates = gate_file(snapshot); gates && *gates != snapshot.paths.gates())
     paths.push_back(*gates);
   if (snapshot.settings.daily_cost_limit)
-    paths.push_back(agent_run::daily_stats(snapshot));
-  for (const std::string& id : agent_run::steps_wanting_reports(snapshot))
+    paths.push_back(daily_stats(snapshot));
+  for (const std::string& id : steps_wanting_reports(snapshot))
     paths.push_back(snapshot.paths.report(id));
-  for (const std::string& id : agent_run::steps_wanting_items(snapshot))
-    for (std::string& path : agent_run::item_files(snapshot, *snapshot.workflow->step(id)))
+  for (const std::string& id : steps_wanting_items(snapshot))
+    for (std::string& path : item_files(snapshot, *snapshot.workflow->step(id)))
       paths.push_back(std::move(path));
   return paths;
 }
 
 }  // namespace
+}  // namespace agent_run
 
 const Dialect& agent_run_dialect() {
   static const Dialect dialect = {
       .name = "agent_run",
       .files = agent_run::files,
-      .reads = reads,
-      .check = check,
+      .reads = agent_run::reads,
+      .check = agent_run::check,
       .admit = agent_run::admit,
       .stages = agent_run::stages,
-      .decide = decide,
-      .verbs = kVerbs,
+      .decide = agent_run::decide,
+      .verbs = agent_run::kVerbs,
       .brief = agent_run::brief,
-      .placeholders = kPlaceholders,
+      .placeholders = agent_run::kPlaceholders,
       .create = agent_run::create,
       .rebuild = agent_run::rebuild,
   };

@@ -14,7 +14,7 @@
 namespace baton::agent_run {
 namespace {
 
-constexpr std::array<std::string_view, 12> kStepKeys = {"id",
+constexpr std::array<std::string_view, 13> kStepKeys = {"id",
                                                         "agent",
                                                         "prompt",
                                                         "needs",
@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 12> kStepKeys = {"id",
                                                         "metadata",
                                                         "model",
                                                         "timeout",
+                                                        "loop",
                                                         "max_attempts"};
 constexpr std::array<std::string_view, 6> kLoopKeys = {
     "items", "items_from_step", "items_from_artifact", "max_iterations", "item_var", "index_var"};
@@ -55,7 +56,7 @@ class WorkflowCheck {
 
  private:
   void check(const Step& step) {
-    keys(*step.body, step.pointer);
+    keys(*step.body, step.pointer, kStepKeys);
     for (const char* const key : {"needs", "next_on_success"})
       ids(step, key);
     if (step.loop_back_to)
@@ -132,34 +133,25 @@ class WorkflowCheck {
                         detail);
   }
 
-  void keys(const Value& body, const std::string& pointer) {
-    for (const auto& member : body.GetObject()) {
-      const std::string_view key = json::name(member.name);
-      if (key != "loop" && std::find(kStepKeys.begin(), kStepKeys.end(), key) == kStepKeys.end())
-        unknown(key, kStepKeys, pointer);
-    }
-  }
-
-  void unknown(std::string_view key, std::span<const std::string_view> keys,
-               const std::string& pointer) {
-    findings_.warning("S9", member_pointer(pointer, key),
-                      "the key " + quoted_word(key) + " has no effect",
-                      {.found = std::string(key), .suggestion = near_word(key, keys)});
+  void keys(const Value& body, const std::string& pointer,
+            std::span<const std::string_view> known) {
+    for (const auto& member : body.GetObject())
+      if (const std::string_view key = json::name(member.name);
+          std::find(known.begin(), known.end(), key) == known.end())
+        findings_.warning("S9", member_pointer(pointer, key),
+                          "the key " + quoted_word(key) + " has no effect",
+                          {.found = std::string(key), .suggestion = near_word(key, known)});
   }
 
   void check_loop(const Step& step, const Value& loop, const std::string& pointer) {
-    std::string sources;
-    int count = 0;
-    for (const auto& member : loop.GetObject()) {
-      const std::string_view key = json::name(member.name);
-      if (std::find(kSources.begin(), kSources.end(), key) != kSources.end() && ++count > 0)
-        sources += (sources.empty() ? "" : " and ") + std::string(key);
-      if (std::find(kLoopKeys.begin(), kLoopKeys.end(), key) == kLoopKeys.end())
-        unknown(key, kLoopKeys, pointer);
-    }
-    if (count != 1)
+    keys(loop, pointer, kLoopKeys);
+    std::vector<std::string> sources;
+    for (const std::string_view key : kSources)
+      if (json::child(loop, key) != nullptr)
+        sources.emplace_back(key);
+    if (sources.size() != 1)
       findings_.error("S6", pointer, "a loop must name exactly one source of items",
-                      {.found = sources, .expected = any_of_words(kSources)});
+                      {.found = join(sources, " and "), .expected = any_of_words(kSources)});
     if (const auto file = json::text(loop, "items_from_artifact"); file && leaves_folder(*file))
       findings_.error("S6", pointer + "/items_from_artifact",
                       "the file with the items is outside the repository",

@@ -21,12 +21,7 @@ Result<Json> resumed_context(const Loop& loop, const Record& record, const Value
     return record.context;
   if (!set->IsObject())
     return fail(Errc::usage, "`set` is an object");
-  Json context = merged(*record.context, *set);
-  if (auto fits = fill_parameters(loop, context); !fits)
-    return pass_on(fits);
-  if (auto whole = check_required(loop, *merged(*loop.context, *context)); !whole)
-    return pass_on(whole);
-  return context;
+  return complete_context(loop, merged(*record.context, *set));
 }
 
 /// Whether a line of the event file is about the loop itself and not about one inside it.

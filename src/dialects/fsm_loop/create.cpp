@@ -87,11 +87,7 @@ Result<Json> context_of(const Loop& loop, const Value& arguments) {
     unpack_input(loop, *input, context);
   if (const Value* const set = json::child(arguments, "set"))
     context = merged(*context, *set);
-  if (auto filled = fill_parameters(loop, context); !filled)
-    return pass_on(filled);
-  if (auto whole = check_required(loop, *merged(*loop.context, *context)); !whole)
-    return pass_on(whole);
-  return context;
+  return complete_context(loop, std::move(context));
 }
 
 }  // namespace

@@ -167,6 +167,13 @@ void check_shortcut(const Value& root, FindingList& findings) {
   }
 }
 
+/// A loop inside, or what another file adds, may capture anything.
+bool may_capture(const State& state, std::string_view name) {
+  const std::vector<std::string_view> names = captures_of(state);
+  return state.open || json::child(*state.body, "loop") != nullptr ||
+         std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 const State* Definition::state(std::string_view name) const {
@@ -253,17 +260,6 @@ std::vector<std::string_view> captures_of(const State& state) {
     names.emplace_back(state.name);
   return names;
 }
-
-namespace {
-
-/// A loop inside, or what another file adds, may capture anything.
-bool may_capture(const State& state, std::string_view name) {
-  const std::vector<std::string_view> names = captures_of(state);
-  return state.open || json::child(*state.body, "loop") != nullptr ||
-         std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
 
 Graph::Graph(const Definition& definition, const Value& root) : definition_(definition) {
   for (const char* const key : {"initial", "on_max_steps", "on_max_iterations"})

@@ -89,48 +89,6 @@ void target(const Value& evaluate, const std::string& pointer, FindingList& find
                  "a number, or ${...}");
 }
 
-}  // namespace
-
-void check_evaluate(const Value& evaluate, const std::string& pointer, FindingList& findings) {
-  check_evaluate_keys(evaluate, pointer, findings);
-  placeholders_of(evaluate, pointer, findings);
-  const auto type = json::text(evaluate, "type");
-  if (!type) {
-    findings.error("S5", pointer, "the evaluator has no type",
-                   {.expected = any_of_words(words_of(kEvaluators))});
-    return;
-  }
-  const EvaluatorRow* const row = row_of(kEvaluators, *type);
-  if (row == nullptr)
-    return findings.error("S5", member_pointer(pointer, "type"),
-                          "there is no evaluator " + quoted_word(*type),
-                          none_of_words(*type, words_of(kEvaluators)));
-  needs(*row, evaluate, pointer, findings);
-  if (row->evaluator == Evaluator::output_contains)
-    pattern(evaluate, pointer, findings);
-  if (row->evaluator == Evaluator::llm_structured)
-    answers(evaluate, pointer, findings);
-  if (row->evaluator == Evaluator::output_numeric || row->evaluator == Evaluator::convergence)
-    target(evaluate, pointer, findings);
-  if (!row->supported)
-    findings.warning("S31", member_pointer(pointer, "type"),
-                     "baton does not have the evaluator " + quoted_word(*type) +
-                         "; it will not start this loop");
-}
-
-bool is_declared_verdict(const Value* evaluate, std::string_view verdict) {
-  if (evaluate == nullptr)
-    return false;
-  const auto type = json::text(*evaluate, "type");
-  if (type == "classify")
-    return true;
-  if (type == "mcp_result")
-    return std::find(kMcpVerdicts.begin(), kMcpVerdicts.end(), verdict) != kMcpVerdicts.end();
-  return lists(json::at(*evaluate, "/schema/properties/verdict/enum"), verdict);
-}
-
-namespace {
-
 /// Words that YAML 1.1 readers such as the original's take for something other than text.
 constexpr std::array<std::string_view, 7> kYamlWords = {"yes",  "no",    "on",  "off",
                                                         "true", "false", "null"};
@@ -300,6 +258,44 @@ class DefinitionCheck {
 };
 
 }  // namespace
+
+void check_evaluate(const Value& evaluate, const std::string& pointer, FindingList& findings) {
+  check_evaluate_keys(evaluate, pointer, findings);
+  placeholders_of(evaluate, pointer, findings);
+  const auto type = json::text(evaluate, "type");
+  if (!type) {
+    findings.error("S5", pointer, "the evaluator has no type",
+                   {.expected = any_of_words(words_of(kEvaluators))});
+    return;
+  }
+  const EvaluatorRow* const row = row_of(kEvaluators, *type);
+  if (row == nullptr)
+    return findings.error("S5", member_pointer(pointer, "type"),
+                          "there is no evaluator " + quoted_word(*type),
+                          none_of_words(*type, words_of(kEvaluators)));
+  needs(*row, evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::output_contains)
+    pattern(evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::llm_structured)
+    answers(evaluate, pointer, findings);
+  if (row->evaluator == Evaluator::output_numeric || row->evaluator == Evaluator::convergence)
+    target(evaluate, pointer, findings);
+  if (!row->supported)
+    findings.warning("S31", member_pointer(pointer, "type"),
+                     "baton does not have the evaluator " + quoted_word(*type) +
+                         "; it will not start this loop");
+}
+
+bool is_declared_verdict(const Value* evaluate, std::string_view verdict) {
+  if (evaluate == nullptr)
+    return false;
+  const auto type = json::text(*evaluate, "type");
+  if (type == "classify")
+    return true;
+  if (type == "mcp_result")
+    return std::find(kMcpVerdicts.begin(), kMcpVerdicts.end(), verdict) != kMcpVerdicts.end();
+  return lists(json::at(*evaluate, "/schema/properties/verdict/enum"), verdict);
+}
 
 Judged judge_definition(const Value& root, const std::vector<const Document*>& sources) {
   return DefinitionCheck(root, sources).run();

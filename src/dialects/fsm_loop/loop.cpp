@@ -204,6 +204,24 @@ void limits(const Value& root, Loop& loop) {
   loop.timeout = seconds_of(root, "timeout").value_or(Millis{0});
 }
 
+bool fits(const Parameter& parameter, const Value& value) {
+  if (parameter.type == "integer")
+    return json::integer(value).has_value();
+  if (parameter.type == "number")
+    return json::number(value).has_value();
+  if (parameter.type == "boolean")
+    return value.IsBool();
+  if (parameter.type == "enum" && parameter.values->IsArray())
+    return std::any_of(parameter.values->Begin(), parameter.values->End(),
+                       [&](const Value& each) { return json::equal(each, value); });
+  return true;
+}
+
+bool empty(const Value* value) {
+  return value == nullptr || value->IsNull() ||
+         (value->IsString() && value->GetStringLength() == 0);
+}
+
 }  // namespace
 
 const LoopState* Loop::state(std::string_view state_name) const {
@@ -247,28 +265,6 @@ std::optional<Evaluator> default_evaluator(const Loop& loop, const LoopState& st
   return state.by_agent() && loop.llm.enabled ? Evaluator::llm_structured : Evaluator::exit_code;
 }
 
-namespace {
-
-bool fits(const Parameter& parameter, const Value& value) {
-  if (parameter.type == "integer")
-    return json::integer(value).has_value();
-  if (parameter.type == "number")
-    return json::number(value).has_value();
-  if (parameter.type == "boolean")
-    return value.IsBool();
-  if (parameter.type == "enum" && parameter.values->IsArray())
-    return std::any_of(parameter.values->Begin(), parameter.values->End(),
-                       [&](const Value& each) { return json::equal(each, value); });
-  return true;
-}
-
-bool empty(const Value* value) {
-  return value == nullptr || value->IsNull() ||
-         (value->IsString() && value->GetStringLength() == 0);
-}
-
-}  // namespace
-
 Result<void> fill_parameters(const Loop& loop, Json& context) {
   for (const Parameter& parameter : loop.parameters) {
     const Value* const given = json::child(*context, parameter.name);
@@ -309,12 +305,15 @@ void unpack_input(const Loop& loop, std::string_view input, Json& context) {
   context.set(loop.input_key, input);
 }
 
-Result<void> check_required(const Loop& loop, const Value& context) {
+Result<Json> complete_context(const Loop& loop, Json context) {
+  if (auto filled = fill_parameters(loop, context); !filled)
+    return pass_on(filled);
+  const Json whole = merged(*loop.context, *context);
   for (const std::string& name : loop.required_inputs)
-    if (empty(json::child(context, name)))
+    if (empty(json::child(*whole, name)))
       return fail(Errc::usage, "the loop " + loop.name + " needs " + quoted_word(name) +
                                    "; `--set " + name + "=VALUE` gives it");
-  return {};
+  return context;
 }
 
 }  // namespace baton::fsm_loop

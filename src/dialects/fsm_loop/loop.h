@@ -146,11 +146,12 @@ std::optional<Evaluator> default_evaluator(const Loop& loop, const LoopState& st
 /// value has the wrong type.
 Result<void> fill_parameters(const Loop& loop, Json& context);
 
+/// The context of a run with the defaults of parameters. Errc::usage as above, and for a required
+/// input that is missing or empty.
+Result<Json> complete_context(const Loop& loop, Json context);
+
 /// The positional input of a start. A JSON object whose members are all in the context or the
 /// parameters is merged; every other text goes to `input_key`.
 void unpack_input(const Loop& loop, std::string_view input, Json& context);
-
-/// Errc::usage for a required input that is missing or empty.
-Result<void> check_required(const Loop& loop, const Value& context);
 
 }  // namespace baton::fsm_loop

@@ -2,12 +2,85 @@
 // service.
 
 #include <algorithm>
+#include <array>
 
+#include "base/text.h"
 #include "dialects/fsm_loop/machine.h"
+#include "dialects/memo_fields.h"
 
 namespace baton::fsm_loop {
 
 namespace {
+
+struct MarkerRow {
+  std::string_view marker;
+  Signal::Kind kind;
+  bool needs_text;
+};
+constexpr std::array kMarkers = {
+    MarkerRow{"CONTEXT_HANDOFF:", Signal::Kind::handoff, true},
+    MarkerRow{"FATAL_ERROR:", Signal::Kind::error, true},
+    MarkerRow{"LOOP_STOP:", Signal::Kind::stop, false},
+};
+constexpr std::string_view kBlanks = " \t\r";
+
+Signal of_line(std::string_view line, bool anywhere) {
+  for (const MarkerRow& row : kMarkers) {
+    const auto at = anywhere ? line.find(row.marker) : line.find_first_not_of(kBlanks);
+    if (at == std::string_view::npos || !line.substr(at).starts_with(row.marker))
+      continue;
+    const std::string_view rest = line.substr(at + row.marker.size());
+    const std::string_view text = trimmed(rest);
+    // A blank must follow the marker, so that a longer word does not count.
+    if (text.empty() ? row.needs_text : kBlanks.find(rest.front()) == std::string_view::npos)
+      continue;
+    return Signal{row.kind, std::string(text)};
+  }
+  return {};
+}
+
+constexpr std::array<std::string_view, 6> kRateLimit = {"rate limit",     "rate_limit",
+                                                        "quota exceeded", "too many requests",
+                                                        "usage limit",    "resource exhausted"};
+constexpr std::array<std::string_view, 6> kServer = {"internal server error", "service unavailable",
+                                                     "bad gateway",           "gateway timeout",
+                                                     "overloaded_error",      "api error: 5"};
+constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentication_error",
+                                                      "invalid api key", "permission_denied"};
+
+template <std::size_t N>
+bool says(const std::string& text, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+bool letter(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+/// An HTTP status: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:` at the beginning of
+/// a line. Not any number that happens to be the same.
+bool says_status(const std::string& text, std::string_view code) {
+  constexpr std::array<std::string_view, 4> kBefore = {"error", "status", "code", "http"};
+  for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1)) {
+    const std::size_t end = at + code.size();
+    const char behind = end < text.size() ? text[end] : '\n';
+    if (letter(behind) || (behind >= '0' && behind <= '9') || behind == '.')
+      continue;
+    if ((at == 0 || text[at - 1] == '\n') && (behind == ':' || behind == '\n'))
+      return true;
+    const std::string_view line =
+        std::string_view(text).substr(0, at).substr(text.rfind('\n', at) + 1);
+    const std::size_t last = line.find_last_not_of(" :=\"'([/.10");
+    if (last == std::string_view::npos || last + 1 == line.size())
+      continue;
+    const std::string_view before = line.substr(0, last + 1);
+    if (std::any_of(kBefore.begin(), kBefore.end(),
+                    [&](std::string_view word) { return before.ends_with(word); }))
+      return true;
+  }
+  return false;
+}
 
 constexpr std::int64_t kStormThreshold = 3;
 constexpr Millis kWaitEventInterval{60'000};  ///< between two events of a long wait
@@ -26,6 +99,76 @@ constexpr RetryRule kCutOffRetry{"infra_retry", "infra_retry_exhausted", 2, Mill
                                  &Work::infra_tries};
 
 }  // namespace
+
+Signal signal_in(std::string_view output, bool anywhere) {
+  // From the end: the last line wins.
+  std::size_t end = output.size();
+  for (;;) {
+    const auto newline = end == 0 ? std::string_view::npos : output.rfind('\n', end - 1);
+    const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+    if (Signal signal = of_line(output.substr(begin, end - begin), anywhere);
+        signal.kind != Signal::Kind::none)
+      return signal;
+    if (newline == std::string_view::npos)
+      return {};
+    end = newline;
+  }
+}
+
+Failure failure_of(const ActionResult& action) {
+  if (action.exit_code == 0 || !action.not_run.empty() || !action.timeout_kind.empty())
+    return Failure::ordinary;
+  const std::string text = lower(action.output) + "\n" + lower(action.error_output);
+  if (says(text, kRateLimit) || says_status(text, "429"))
+    return Failure::rate_limit;
+  if (says(text, kRefused) || says_status(text, "401") || says_status(text, "403"))
+    return Failure::refused;
+  if (says(text, kServer))
+    return Failure::server;
+  constexpr int kTerm = 15;
+  const bool ended = action.exit_code == -kTerm || action.exit_code == 128 + kTerm;
+  return ended && !action.output.empty() ? Failure::cut_off : Failure::ordinary;
+}
+
+template <class Visit>
+void fields(Waited& waited, Visit visit) {
+  visit("short_retries", waited.short_retries);
+  visit("long_retries", waited.long_retries);
+  visit("total_wait_seconds", waited.total_seconds);
+  visit("first_seen_at", waited.first_seen_at);
+}
+
+Waited waited_of(const Value* entry) {
+  Waited waited;
+  if (entry != nullptr)
+    read_memo(*entry, waited);
+  // Older files only have the number of short waits.
+  if (const auto count = entry == nullptr ? std::nullopt : json::integer(*entry))
+    waited.short_retries = *count;
+  return waited;
+}
+
+Json json_of(const Waited& waited) {
+  return write_memo(waited);
+}
+
+std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt) {
+  if (waited.short_retries < limit.max_retries) {
+    constexpr std::int64_t kMostDoublings = 20;
+    const auto doublings = std::min(waited.short_retries, kMostDoublings);
+    std::uint32_t seed = 2166136261U;
+    for (const char c : salt)
+      seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
+    const auto spread = Millis(limit.base.count() * static_cast<std::int64_t>(seed % 1000U) / 1000);
+    return Wait{limit.base * (std::int64_t{1} << doublings) + spread, false};
+  }
+  const bool spent = std::chrono::seconds(waited.total_seconds) >= limit.max_wait;
+  if (limit.ladder.empty() || spent)
+    return std::nullopt;
+  const auto rung =
+      std::min(static_cast<std::size_t>(waited.long_retries), limit.ladder.size() - 1);
+  return Wait{limit.ladder[rung], true};
+}
 
 /// Whether the service rejected the action. If so, schedules a retry, or goes on without an
 /// evaluation.

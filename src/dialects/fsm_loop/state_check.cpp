@@ -92,56 +92,6 @@ std::vector<Placeholder> captured(std::string_view value) {
   return found;
 }
 
-}  // namespace
-
-void check_texts(const Value& root, const State& state, FindingList& findings) {
-  for (const Reference& reference : references(state))
-    text(state, reference.pointer, reference.target, findings);
-  if (const auto messages = json::text(*state.body, "append_to_messages")) {
-    const std::string pointer = member_pointer(state.pointer, "append_to_messages");
-    if (!computed(*messages))
-      findings.error("S7", pointer, "append_to_messages needs a placeholder",
-                     {.found = std::string(*messages), .expected = "a text with ${...}"});
-    text(state, pointer, *messages, findings);
-  }
-  const auto action = json::text(*state.body, "action");
-  if (!action)
-    return;
-  text(state, member_pointer(state.pointer, "action"), *action, findings);
-  program(state, *action, findings);
-  if (is_shell_action(*state.body))
-    shell(root, state, *action, findings);
-}
-
-void check_captured(const Definition& definition, std::size_t index, const Graph& graph,
-                    FindingList& findings) {
-  const State& state = definition.states[index];
-  const auto action = json::text(*state.body, "action");
-  if (!action || state.terminal())
-    return;
-  std::vector<std::string_view> known;
-  for (const State& each : definition.states)
-    for (const std::string_view name : captures_of(each))
-      known.push_back(name);
-  for (const Placeholder& each : captured(*action)) {
-    const std::string name = each.path.substr(0, each.path.find('.'));
-    const bool previous = each.space == "prev";
-    const bool ever = std::find(known.begin(), known.end(), name) != known.end();
-    if (previous ? state.name != text_of(*definition.root, "initial")
-                 : ever && !graph.reachable(name)[index])
-      continue;
-    findings.warning(
-        "S26", member_pointer(state.pointer, "action"),
-        "the state " + quoted_word(state.name) + " may run before there is a value for " +
-            quoted_word(spelled(*action, each)),
-        {.found = spelled(*action, each),
-         .expected = "a state before it with `capture: " + name + "`, or the suffix ? or :default=",
-         .suggestion = previous || ever ? "" : near_word(name, known)});
-  }
-}
-
-namespace {
-
 constexpr std::array<std::string_view, 15> kKnownRoutes = {"on_success",
                                                            "on_failure",
                                                            "on_error",
@@ -330,6 +280,52 @@ class StateCheck {
 };
 
 }  // namespace
+
+void check_texts(const Value& root, const State& state, FindingList& findings) {
+  for (const Reference& reference : references(state))
+    text(state, reference.pointer, reference.target, findings);
+  if (const auto messages = json::text(*state.body, "append_to_messages")) {
+    const std::string pointer = member_pointer(state.pointer, "append_to_messages");
+    if (!computed(*messages))
+      findings.error("S7", pointer, "append_to_messages needs a placeholder",
+                     {.found = std::string(*messages), .expected = "a text with ${...}"});
+    text(state, pointer, *messages, findings);
+  }
+  const auto action = json::text(*state.body, "action");
+  if (!action)
+    return;
+  text(state, member_pointer(state.pointer, "action"), *action, findings);
+  program(state, *action, findings);
+  if (is_shell_action(*state.body))
+    shell(root, state, *action, findings);
+}
+
+void check_captured(const Definition& definition, std::size_t index, const Graph& graph,
+                    FindingList& findings) {
+  const State& state = definition.states[index];
+  const auto action = json::text(*state.body, "action");
+  if (!action || state.terminal())
+    return;
+  std::vector<std::string_view> known;
+  for (const State& each : definition.states)
+    for (const std::string_view name : captures_of(each))
+      known.push_back(name);
+  for (const Placeholder& each : captured(*action)) {
+    const std::string name = each.path.substr(0, each.path.find('.'));
+    const bool previous = each.space == "prev";
+    const bool ever = std::find(known.begin(), known.end(), name) != known.end();
+    if (previous ? state.name != text_of(*definition.root, "initial")
+                 : ever && !graph.reachable(name)[index])
+      continue;
+    findings.warning(
+        "S26", member_pointer(state.pointer, "action"),
+        "the state " + quoted_word(state.name) + " may run before there is a value for " +
+            quoted_word(spelled(*action, each)),
+        {.found = spelled(*action, each),
+         .expected = "a state before it with `capture: " + name + "`, or the suffix ? or :default=",
+         .suggestion = previous || ever ? "" : near_word(name, known)});
+  }
+}
 
 void check_state_body(const Value& root, const State& state, FindingList& findings) {
   StateCheck(root, state, findings).run();

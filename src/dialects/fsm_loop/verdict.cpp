@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -141,6 +142,131 @@ void complete(const Judging& judging, Evaluator evaluator, Verdict& verdict) {
     verdict.memory.set("undecided", verdict.undecided);
 }
 
+/// Counts how often in a row the text is the same as at the last entry of the state.
+Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t most,
+                 std::string_view changed_key, Json details) {
+  const std::string digest = hex(digest_of(seen));
+  const auto before =
+      judging.memory == nullptr ? std::nullopt : json::text(*judging.memory, "digest");
+  const bool changed = before != digest;
+  constexpr std::int64_t kMost = 1'000'000'000;
+  const std::int64_t count =
+      changed ? 0
+              : std::clamp<std::int64_t>(json::integer(*judging.memory, "stall_count").value_or(0),
+                                         0, kMost) +
+                    1;
+  details.set("stall_count", count);
+  details.set(changed_key, changed);
+  Verdict verdict = make_verdict(count >= most ? "no" : "yes", std::move(details));
+  verdict.memory = Json::object({{"digest", digest}, {"stall_count", count}});
+  return verdict;
+}
+
+/// A tracked value: a path with a dot like a placeholder, or a name.
+std::string tracked(const Judging& judging, const std::string& key) {
+  const auto value = [&](const std::string& path) {
+    return interpolate("${" + path + "}", judging.values);
+  };
+  if (key.find('.') != std::string::npos)
+    return value(key).value_or("");
+  // The action's own output comes before that of `prev`.
+  if (key == "action")
+    return std::string(judging.action_text);
+  if (judging.action != nullptr && key == "output")
+    return judging.action->output;
+  if (judging.action != nullptr && key == "exit_code")
+    return std::to_string(judging.action->exit_code);
+  for (const char* const space : {"context.", "captured.", "prev."})
+    if (const auto found = value(space + key))
+      return *found;
+  return {};
+}
+
+constexpr int kMostUndecided = 2;
+
+Transition no_transition(std::string why) {
+  return {Transition::Kind::error, {}, std::move(why), {}};
+}
+
+/// The target of a verdict, also under its other name (yes and success); nullptr: none.
+const std::string* target_of(const std::vector<Row>& rows, std::string_view word) {
+  const auto find = [&](auto&& fits) -> const std::string* {
+    const auto row = std::find_if(rows.begin(), rows.end(), fits);
+    return row == rows.end() ? nullptr : &row->target;
+  };
+  if (const std::string* const exact = find([&](const Row& row) { return row.verdict == word; }))
+    return exact;
+  return find([&](const Row& row) { return same_verdict(row.verdict, word); });
+}
+
+bool is_error(std::string_view verdict) {
+  return verdict == "error" || verdict == "error_uncertain";
+}
+
+/// The target for errors; nullptr: none.
+const std::string* error_target(const LoopState& state) {
+  if (!state.routes)
+    return target_of(state.shorthand, "error");
+  const std::string* const exact = target_of(state.route, "error");
+  return exact != nullptr ? exact : target_of(state.route, "_error");
+}
+
+const std::string* by_route(const LoopState& state, std::string_view verdict) {
+  if (const std::string* const exact = target_of(state.route, verdict))
+    return exact;
+  if (is_error(verdict))
+    if (const std::string* const error = error_target(state))
+      return error;
+  if (const std::string* const any = target_of(state.route, "_"))
+    return any;
+  return same_verdict(verdict, "no") ? target_of(state.route, "_error") : nullptr;
+}
+
+const std::string* by_shorthand(const LoopState& state, std::string_view verdict) {
+  if (const std::string* const exact = target_of(state.shorthand, verdict))
+    return exact;
+  return is_error(verdict) || same_verdict(verdict, "no") ? target_of(state.shorthand, "error")
+                                                          : nullptr;
+}
+
+/// The target for errors, or `on_retry_exhausted` for an exit code that is not worth a retry.
+Transition resolve_error_target(const Loop& loop, const LoopState& state, const std::string& target,
+                                const ActionResult* action, const Values& values) {
+  const std::vector<int>& codes = state.retry.codes;
+  const bool bypass = action != nullptr && action->exit_code != 0 && !codes.empty() &&
+                      std::find(codes.begin(), codes.end(), action->exit_code) == codes.end();
+  if (!bypass || state.retry.exhausted.empty())
+    return resolve_target(loop, state, target, values);
+  Transition transition = resolve_target(loop, state, state.retry.exhausted, values);
+  transition.reason = "retry_exhausted";
+  return transition;
+}
+
+/// `cannot_judge`: runs the state again a few times, then it is an error. It never counts as no.
+Transition undecided(const Loop& loop, const LoopState& state, const Verdict& verdict,
+                     const Values& values) {
+  if (verdict.undecided <= kMostUndecided)
+    return {Transition::Kind::to, state.name, {}, "cannot_judge"};
+  if (const std::string* const error = error_target(state))
+    return resolve_target(loop, state, *error, values);
+  return no_transition("the state " + quoted_word(state.name) + " could not be judged " +
+                       std::to_string(verdict.undecided) +
+                       " times in a row and has no target for errors");
+}
+
+std::string why_no_transition(const LoopState& state, const Verdict& verdict) {
+  std::vector<std::string_view> words;
+  for (const Row& row : state.routes ? state.route : state.shorthand)
+    words.emplace_back(row.verdict);
+  std::string text = "No valid transition: the state " + quoted_word(state.name) +
+                     " has no target for the verdict " + quoted_word(verdict.name);
+  if (!words.empty())
+    text += ", only for " + any_of_words(words);
+  if (const auto why = json::text(*verdict.details, "error"))
+    text += " (" + std::string(*why) + ")";
+  return text;
+}
+
 }  // namespace
 
 Json capture_of(const ActionResult& action) {
@@ -253,50 +379,6 @@ std::string_view native_verdict(Generation generation, std::string_view word) {
   return word;
 }
 
-namespace {
-
-/// Counts how often in a row the text is the same as at the last entry of the state.
-Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t most,
-                 std::string_view changed_key, Json details) {
-  const std::string digest = hex(digest_of(seen));
-  const auto before =
-      judging.memory == nullptr ? std::nullopt : json::text(*judging.memory, "digest");
-  const bool changed = before != digest;
-  constexpr std::int64_t kMost = 1'000'000'000;
-  const std::int64_t count =
-      changed ? 0
-              : std::clamp<std::int64_t>(json::integer(*judging.memory, "stall_count").value_or(0),
-                                         0, kMost) +
-                    1;
-  details.set("stall_count", count);
-  details.set(changed_key, changed);
-  Verdict verdict = make_verdict(count >= most ? "no" : "yes", std::move(details));
-  verdict.memory = Json::object({{"digest", digest}, {"stall_count", count}});
-  return verdict;
-}
-
-/// A tracked value: a path with a dot like a placeholder, or a name.
-std::string tracked(const Judging& judging, const std::string& key) {
-  const auto value = [&](const std::string& path) {
-    return interpolate("${" + path + "}", judging.values);
-  };
-  if (key.find('.') != std::string::npos)
-    return value(key).value_or("");
-  // The action's own output comes before that of `prev`.
-  if (key == "action")
-    return std::string(judging.action_text);
-  if (judging.action != nullptr && key == "output")
-    return judging.action->output;
-  if (judging.action != nullptr && key == "exit_code")
-    return std::to_string(judging.action->exit_code);
-  for (const char* const space : {"context.", "captured.", "prev."})
-    if (const auto found = value(space + key))
-      return *found;
-  return {};
-}
-
-}  // namespace
-
 Verdict by_diff(const Judging& judging) {
   const std::int64_t most = json::integer(*judging.state.evaluate, "max_stall").value_or(1);
   Json details = Json::object({{"max_stall", most}});
@@ -328,6 +410,75 @@ Verdict by_repetition(const Judging& judging) {
   const std::int64_t most = json::integer(evaluate, "max_repeat").value_or(2);
   return repeated(judging, seen, most, "hash_changed",
                   Json::object({{"max_repeat", most}, {"tracked_keys", names}}));
+}
+
+Transition transition_for(const Loop& loop, const LoopState& state, const Verdict& verdict,
+                          const ActionResult* action, const Values& values) {
+  const std::vector<Row>& rows = state.routes ? state.route : state.shorthand;
+  if (verdict.name == "cannot_judge" && target_of(rows, verdict.name) == nullptr)
+    return undecided(loop, state, verdict, values);
+  const auto by = state.routes ? by_route : by_shorthand;
+  const std::string* target = by(state, verdict.name);
+  // For a loop inside, an error without a target counts as no.
+  if (target == nullptr && !state.loop.empty() && is_error(verdict.name))
+    target = by(state, "no");
+  if (target == nullptr)
+    return no_transition(why_no_transition(state, verdict));
+  return target == error_target(state) ? resolve_error_target(loop, state, *target, action, values)
+                                       : resolve_target(loop, state, *target, values);
+}
+
+Transition transition_by_next(const Loop& loop, const LoopState& state, const ActionResult* action,
+                              const Values& values) {
+  if (action == nullptr || action->exit_code == 0 || !loop.exit_code_aware)
+    return resolve_target(loop, state, state.next, values);
+  if (const std::string* const error = error_target(state))
+    return resolve_error_target(loop, state, *error, action, values);
+  if (action->exit_code < 0)
+    return {Transition::Kind::stop,
+            {},
+            "the action of the state " + quoted_word(state.name) + " was ended by signal " +
+                std::to_string(-action->exit_code),
+            {}};
+  return resolve_target(loop, state, state.next, values);
+}
+
+Transition transition_after_fault(const Loop& loop, const LoopState& state, const std::string& why,
+                                  const Values& values) {
+  const std::string* const error = error_target(state);
+  if (error == nullptr)
+    return no_transition(why);
+  Transition transition = resolve_target(loop, state, *error, values);
+  if (transition.kind == Transition::Kind::to)
+    transition.reason = "action_error";
+  return transition;
+}
+
+Transition transition_when_throttled(const Loop& loop, const LoopState& state,
+                                     const Values& values) {
+  if (!state.throttle->hard.empty())
+    return resolve_target(loop, state, state.throttle->hard, values);
+  const std::string* const error = error_target(state);
+  return resolve_target(loop, state, error == nullptr ? "$current" : *error, values);
+}
+
+Transition resolve_target(const Loop& loop, const LoopState& state, const std::string& target,
+                          const Values& values) {
+  auto name = interpolate(target, values);
+  if (!name)
+    return no_transition("the next state after " + quoted_word(state.name) +
+                         " cannot be computed: " + name.error().message);
+  if (*name == "$current")
+    return {Transition::Kind::to, state.name, {}, {}};
+  if (loop.state(*name) != nullptr)
+    return {Transition::Kind::to, std::move(*name), {}, {}};
+  std::vector<std::string_view> words;
+  for (const LoopState& each : loop.states)
+    words.emplace_back(each.name);
+  const std::string near = near_word(*name, words);
+  return no_transition("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
+                       ", which does not exist in the definition" +
+                       (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
 }
 
 }  // namespace baton::fsm_loop

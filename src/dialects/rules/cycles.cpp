@@ -97,21 +97,6 @@ std::vector<Step> steps_from(const Rule& rule, const Spot& spot) {
   return steps;
 }
 
-/// The longest way from here, as the stages behind it.
-const std::vector<Word>& longest_from(const Rule& rule, const Spot& spot,
-                                      std::map<Spot, std::vector<Word>>& known) {
-  if (const auto found = known.find(spot); found != known.end())
-    return found->second;
-  std::vector<Word> longest;
-  for (const Step& step : steps_from(rule, spot)) {
-    std::vector<Word> way = longest_from(rule, step.to, known);
-    way.insert(way.begin(), step.to.stage);
-    if (way.size() > longest.size())
-      longest = std::move(way);
-  }
-  return known[spot] = std::move(longest);
-}
-
 /// The arrow of what baton sets by itself.
 constexpr std::string_view kSet = " -> ";
 
@@ -184,18 +169,6 @@ std::vector<std::string> set_cycles(const Rule& rule) {
     }
   }
   return cycles(ways, {});
-}
-
-std::string long_chain(const Rule& rule) {
-  constexpr std::size_t kMostSteps = 8;
-  std::map<Spot, std::vector<Word>> known;
-  for (const Reaction& reaction : rule.react)
-    for (const Word& stage : reaction.to) {
-      const auto& way = longest_from(rule, Spot{stage, kAnything}, known);
-      if (way.size() > kMostSteps)
-        return stage + " -> " + join(way, " -> ");
-    }
-  return {};
 }
 
 std::vector<std::string> run_cycles(const Rule& rule) {

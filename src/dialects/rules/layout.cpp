@@ -84,6 +84,18 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// Whether the first reaction matches whenever the second does, in one stage.
+bool covers(const Reaction& one, const Reaction& other) {
+  const bool from =
+      one.from.empty() ||
+      (!other.from.empty() && std::all_of(other.from.begin(), other.from.end(),
+                                          [&](const Word& word) { return has(one.from, word); }));
+  const bool when = std::all_of(one.when.begin(), one.when.end(), [&](const Condition& condition) {
+    return std::find(other.when.begin(), other.when.end(), condition) != other.when.end();
+  });
+  return from && when && (!one.approval || other.approval);
+}
+
 }  // namespace
 
 Rule read_rule(const Value& value) {
@@ -126,22 +138,6 @@ std::optional<Rule> rule_named(const Json& options, std::string_view name) {
 std::optional<Rule> rule_of(const FlowId& flow, const Json& options) {
   return rule_named(options, flow.name.substr(0, flow.name.find('/')));
 }
-
-namespace {
-
-/// Whether the first reaction matches whenever the second does, in one stage.
-bool covers(const Reaction& one, const Reaction& other) {
-  const bool from =
-      one.from.empty() ||
-      (!other.from.empty() && std::all_of(other.from.begin(), other.from.end(),
-                                          [&](const Word& word) { return has(one.from, word); }));
-  const bool when = std::all_of(one.when.begin(), one.when.end(), [&](const Condition& condition) {
-    return std::find(other.when.begin(), other.when.end(), condition) != other.when.end();
-  });
-  return from && when && (!one.approval || other.approval);
-}
-
-}  // namespace
 
 std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction) {
   std::map<Word, std::size_t> stages;

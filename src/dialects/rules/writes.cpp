@@ -15,6 +15,17 @@ std::string shown(const Value* value) {
   return text ? std::string(*text) : json::dump(*value);
 }
 
+std::string json_text(const Value* value) {
+  return value == nullptr ? "" : json::dump(*value);
+}
+
+bool same(const Value* value, const std::string& text) {
+  if (value == nullptr || text.empty())
+    return value == nullptr && text.empty();
+  const auto other = parse_json(text);
+  return other && json::equal(*value, **other);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> values_for(const View& view, const Scene& scene,
@@ -51,21 +62,6 @@ Json filled(const Json& value, const Scene& scene, const Subject& subject,
   const auto done = fill(*text, values);
   return done ? Json(*done) : value;
 }
-
-namespace {
-
-std::string json_text(const Value* value) {
-  return value == nullptr ? "" : json::dump(*value);
-}
-
-bool same(const Value* value, const std::string& text) {
-  if (value == nullptr || text.empty())
-    return value == nullptr && text.empty();
-  const auto other = parse_json(text);
-  return other && json::equal(*value, **other);
-}
-
-}  // namespace
 
 void Edits::set(const Value& root, const std::string& pointer, const std::string& text) {
   for (auto slash = pointer.find('/', 1); slash != std::string::npos;
