@@ -469,7 +469,7 @@ class Workflows {
       static const std::vector<std::string> words = {"approved", "approved", "changes_requested"};
       const std::string& said = random_.pick(words);
       const std::string id = word();
-      said_.back() = DaemonState{hold.subject, said, validations(**state, hold.subject)};
+      said_.back() = PersonWord{hold.subject, said, validations(**state, hold.subject)};
       edits = {{"/human_approvals/approval_history/-",
                 "{\"approval_type\": " + json::quote(hold.subject) +
                     ", \"status\": " + json::quote(said) +
@@ -512,7 +512,7 @@ class Workflows {
   // ---- what must hold ---------------------------------------------------------------------------
 
   /// A person's decision.
-  struct DaemonState {
+  struct PersonWord {
     std::string approval;
     std::string status;
     std::optional<std::size_t> validations;  ///< when it was given
@@ -587,7 +587,7 @@ class Workflows {
   bool decided(const Value& root, std::string_view approval) const {
     if (!asked(approval))
       return true;
-    const DaemonState* newest = nullptr;
+    const PersonWord* newest = nullptr;
     for (const Value* const decision : list_at(root, "/human_approvals/approval_history"))
       if (json::text(*decision, "approval_type") == approval)
         newest = said(*decision);
@@ -595,7 +595,7 @@ class Workflows {
            newest->validations == validations(root, approval);
   }
 
-  const DaemonState* said(const Value& decision) const {
+  const PersonWord* said(const Value& decision) const {
     const std::string comment = text_at(decision, "comments");
     if (!comment.starts_with("word-"))
       return nullptr;
@@ -606,15 +606,15 @@ class Workflows {
     std::vector<std::string> all;
     for (const Value* const decision : list_at(root, "/human_approvals/approval_history")) {
       all.push_back(text_at(*decision, "comments"));
-      const DaemonState* const person = said(*decision);
+      const PersonWord* const person = said(*decision);
       if (person == nullptr) {
         chance_.say(name + " has a decision that no person has taken");
         continue;
       }
-      DaemonState& fresh = said_.at(std::stoul(all.back().substr(5)));
+      PersonWord& fresh = said_.at(std::stoul(all.back().substr(5)));
       if (!fresh.validations)
-        fresh = DaemonState{text_at(*decision, "approval_type"), text_at(*decision, "status"),
-                            validations(root, text_at(*decision, "approval_type"))};
+        fresh = PersonWord{text_at(*decision, "approval_type"), text_at(*decision, "status"),
+                           validations(root, text_at(*decision, "approval_type"))};
     }
     if (!std::equal(known.decisions.begin(), known.decisions.end(), all.begin(),
                     all.begin() +
@@ -837,7 +837,7 @@ class Workflows {
   std::map<RunId, std::string> copies_;
   std::map<std::string, Known> known_;
   std::set<RunId> runs_;
-  std::vector<DaemonState> said_;
+  std::vector<PersonWord> said_;
   std::vector<std::pair<std::string, std::string>> verbs_;  ///< and workflows, of requests
 };
 

@@ -1,7 +1,5 @@
 #include "base/digest.h"
 
-#include <cstddef>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

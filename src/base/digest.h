@@ -3,7 +3,6 @@
 // Digests tell versions of one file apart and recognise baton's own writes. They do not protect
 // against deliberate collisions: a person who can make one can write the file anyway.
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,6 @@
 // UTF-8, character by character, with all invalid forms refused.
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 

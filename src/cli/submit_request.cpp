@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "base/json/document.h"
-#include "base/json/json.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "io/files/lock.h"
 #include "io/system/requests.h"
 #include "workspace/offline_request.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "base/embedded.h"
 #include "base/schema/schema.h"

@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "base/placeholders.h"
 #include "base/text.h"
 #include "config/config_fields.h"
 #include "dialects/rules/rule_check.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton {
 namespace {

@@ -89,7 +89,7 @@ struct Setup {
   /// true: if a schema cannot be used, baton rejects the files with that schema instead of the
   /// whole setup.
   bool tolerate_bad_schemas = false;
-  DaemonState said;  ///< for a rehearsal while a daemon runs
+  DaemonState daemon_state;  ///< for a rehearsal while a daemon runs
   /// Configured dialects that cannot be used, and why; they are not in `dialects`.
   std::map<std::string, std::string> left_out;
   std::string unconfigured;  ///< why no dialect is configured at all; empty if one is

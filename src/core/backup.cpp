@@ -1,6 +1,5 @@
 #include "core/backup.h"
 
-#include <algorithm>
 #include <array>
 
 namespace baton {

@@ -3,10 +3,8 @@
 // What goes into the engine (inputs, requests) and what comes out of it (replies, events of the
 // history).
 
-#include <cstdint>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "base/json/json.h"
 #include "core/flow.h"

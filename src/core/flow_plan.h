@@ -5,7 +5,6 @@
 // It does not look at limits that flows share (running agents, claims); see reconcile.h. Everything
 // here is a pure function.
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -6,9 +6,7 @@
 // because the engine has one thread.
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

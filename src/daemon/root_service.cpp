@@ -191,7 +191,7 @@ void RootService::write_status(Time since) {
                             .polls = polls(),
                             .root_inode = static_cast<std::int64_t>(root_->inhabited()),
                             .disk_full = engine_->disk_full(),
-                            .said = engine_->said(),
+                            .state = engine_->daemon_state(),
                             .prompt_faults = prompt_faults_};
   // The daemon does not need the status itself, so it goes on when the disk refuses the status.
   bool left = status == status_ || write_daemon_status(served_.state_folder, status);

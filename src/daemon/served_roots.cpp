@@ -127,7 +127,8 @@ bool ServedRoots::disk_full() const {
 
 bool ServedRoots::failed() const {
   return std::any_of(roots_.begin(), roots_.end(), [](const auto& root) {
-    return root->engine().flow_index().failed > 0 || !root->engine().said().unwritten.empty();
+    return root->engine().flow_index().failed > 0 ||
+           !root->engine().daemon_state().unwritten.empty();
   });
 }
 

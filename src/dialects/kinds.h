@@ -4,7 +4,6 @@
 // schema, so a missing member just gets a default.
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,7 +1,5 @@
 #include "dialects/timestamps.h"
 
-#include <utility>
-
 namespace baton {
 namespace {
 

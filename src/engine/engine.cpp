@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -85,7 +84,7 @@ class RealEngine : public Engine {
   const FlowIndex& flow_index() const override { return flow_index_; }
   const Plan& plan() const override { return parts_->planning.plan(); }
   bool disk_full() const override { return disk_space_.full(); }
-  DaemonState said() const override;
+  DaemonState daemon_state() const override;
 
  private:
   Result<void> bring_up_to_now(Ledger& ledger, Time now);
@@ -162,7 +161,7 @@ Result<void> RealEngine::recover() {
     return moved;
   records_ = records_of(*ledger);
   elsewhere_ = agents_elsewhere(records_, parts_->catalog);
-  for (const auto& [flow, until] : parts_->setup.said.calm_at)
+  for (const auto& [flow, until] : parts_->setup.daemon_state.calm_at)
     if (const auto record = records_.find(flow); record != records_.end())
       record->second.calm_at = until;
   flow_index_ = index_of(records_);
@@ -294,7 +293,7 @@ void RealEngine::rehearse(Draft& next) {
     for (const auto& [key, why] : refused)
       parts_->planning.hold(key, "agent_unusable", why);
   for (const Intent& write : pending_writes_.supposed())
-    if (!parts_->setup.said.unwritten.contains(write.flow))
+    if (!parts_->setup.daemon_state.unwritten.contains(write.flow))
       parts_->planning.hold({write.flow, {}, {}}, "write_pending",
                             "a write of baton's own is still to be made: " + write.path);
   parts_->planning.note_holds(next);
@@ -538,11 +537,11 @@ bool RealEngine::quiet() const {
          !input_queue_.scan_due() && flow_index_.awaiting == 0 && flow_index_.breakers.empty();
 }
 
-DaemonState RealEngine::said() const {
-  DaemonState said{
+DaemonState RealEngine::daemon_state() const {
+  DaemonState state{
       true, parts_->planning.held(circumstances()), {}, {}, parts_->planning.unusable()};
   for (const auto& [until, flow] : flow_index_.breakers)
-    said.calm_at.emplace(flow, until);
+    state.calm_at.emplace(flow, until);
   for (const FlowId& flow : pending_writes_.flows()) {
     const auto record = records_.find(flow);
     const Catalog::Entry* const entry = parts_->catalog.entry(flow.dialect);
@@ -550,9 +549,9 @@ DaemonState RealEngine::said() const {
       continue;
     if (auto hold =
             pending_writes_.hold(record->second, entry == nullptr ? nullptr : entry->dialect))
-      said.unwritten.emplace(flow, *std::move(hold));
+      state.unwritten.emplace(flow, *std::move(hold));
   }
-  return said;
+  return state;
 }
 
 void RealEngine::reconfigure(std::unique_ptr<ConfiguredParts> parts) {

@@ -108,7 +108,7 @@ class Engine {
   /// The disk of the journal is full: baton looks after running agents and starts nothing.
   virtual bool disk_full() const = 0;
   /// What a rehearsal in another process cannot find out by itself.
-  virtual DaemonState said() const = 0;
+  virtual DaemonState daemon_state() const = 0;
 };
 
 }  // namespace baton

@@ -6,7 +6,6 @@
 // agents of the flow run. The write itself is planned in the draft like any other write.
 
 #include <string>
-#include <vector>
 
 #include "config/setup.h"
 #include "core/catalog.h"

@@ -1,4 +1,3 @@
-#include "base/text.h"
 #include "findings/report.h"
 
 namespace baton {

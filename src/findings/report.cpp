@@ -1,9 +1,7 @@
 #include "findings/report.h"
 
 #include <algorithm>
-#include <string_view>
 
-#include "base/json/json.h"
 #include "base/json/parse.h"
 #include "base/text.h"
 #include "base/utf8.h"

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "shim/protocol.h"
-#include "shim/text.h"
 
 namespace baton::shim {
 

@@ -18,10 +18,7 @@
 #include "shim/cgroup.h"
 #include "shim/entry.h"
 #include "shim/log.h"
-#include "shim/protocol.h"
-#include "shim/record.h"
 #include "shim/text.h"
-#include "shim/tree.h"
 
 namespace baton::shim {
 namespace {

@@ -86,7 +86,7 @@ Result<void> Context::follow_daemon() {
   for (int turn = 0;; ++turn) {
     const auto found = daemon();
     // A daemon that has just started has written no status yet.
-    if (!found || found->second.unsaid || found->second.root.empty())
+    if (!found || found->second.lock_only || found->second.root.empty())
       return {};
     const auto& [folder, status] = *found;
     const std::string file = real_path(file_).value_or("");
@@ -155,7 +155,7 @@ Context::Difference Context::difference() const {
                : Difference{"unusable", "the configuration " + shown +
                                             " cannot be used; `baton doctor` says why"};
   const DaemonStatus& status = found->second;
-  if (status.unsaid || status.root.empty())
+  if (status.lock_only || status.root.empty())
     return {};
   if (file_.empty())
     return difference_elsewhere(status);

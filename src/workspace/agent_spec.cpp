@@ -4,7 +4,6 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <utility>
 
 #include "base/placeholders.h"
 #include "base/text.h"

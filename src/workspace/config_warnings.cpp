@@ -5,10 +5,8 @@
 #include <span>
 
 #include "base/text.h"
-#include "core/catalog.h"
 #include "io/files/path_trust.h"
 #include "workspace/agent_spec.h"
-#include "workspace/context.h"
 #include "workspace/environment.h"
 #include "workspace/prompt_files.h"
 #include "workspace/rule_prompts.h"

@@ -1,11 +1,8 @@
 #include "workspace/context.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <set>
-#include <utility>
 
 #include <unistd.h>
 
@@ -399,7 +396,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.on_interrupted = config_.on_interrupted;
   if (configuration_.empty())
     setup.unconfigured = broken_configuration_.empty() || follows_
-                             ? "there is no configuration, so nothing is acted upon"
+                             ? "there is no configuration, so baton starts nothing"
                              : "the configuration cannot be used, so it is not known what this "
                                "comes to; `baton doctor` says what is wrong with it";
   return setup;

@@ -81,31 +81,31 @@ std::optional<std::map<std::string, std::string>> unusable_in(const Value& json,
   return unusable;
 }
 
-Json json_of(const DaemonState& said, std::size_t most) {
+Json json_of(const DaemonState& state, std::size_t most) {
   Json json = Json::object(
       {{"held", Json()},
        {"rate_breaker",
-        list_of(said.calm_at, most,
+        list_of(state.calm_at, most,
                 [](Json& row, Time until) { row.set("until", iso_time(until, true)); })},
-       {"unwritten", list_of(said.unwritten, most, [](Json& row, const Hold& hold) {
+       {"unwritten", list_of(state.unwritten, most, [](Json& row, const Hold& hold) {
           row.set("reason", hold.reason).set("why", printable(hold.why, 500));
         })}});
-  if (const Json agents = unusable(said.unusable, most); agents->IsObject())
+  if (const Json agents = unusable(state.unusable, most); agents->IsObject())
     json.set("agents_unusable", agents);
-  if (said.held)
-    json.set("held", Json::object({{"reason", said.held->reason}, {"why", said.held->why}}));
+  if (state.held)
+    json.set("held", Json::object({{"reason", state.held->reason}, {"why", state.held->why}}));
   return json;
 }
 
-DaemonState said_in(const Value& json) {
+DaemonState daemon_state_in(const Value& json) {
   const auto string = [](const Value& value, std::string_view name) {
     return std::string(json::text(value, name).value_or(""));
   };
-  DaemonState said;
-  said.lives = true;
+  DaemonState state;
+  state.lives = true;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
-    said.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
-  said.unusable = unusable_in(json, "agents_unusable");
+    state.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
+  state.unusable = unusable_in(json, "agents_unusable");
   const auto for_each = [&](const char* name, const auto& take) {
     const Value* const list = json::child(json, name);
     if (list == nullptr || !list->IsArray())
@@ -115,12 +115,12 @@ DaemonState said_in(const Value& json) {
   };
   for_each("rate_breaker", [&](const FlowId& flow, const Value& each) {
     if (const auto until = parse_time(string(each, "until")))
-      said.calm_at[flow] = *until;
+      state.calm_at[flow] = *until;
   });
   for_each("unwritten", [&](const FlowId& flow, const Value& each) {
-    said.unwritten[flow] = Hold{"", "", string(each, "reason"), string(each, "why")};
+    state.unwritten[flow] = Hold{"", "", string(each, "reason"), string(each, "why")};
   });
-  return said;
+  return state;
 }
 
 DaemonStatus status_in(const Value& json) {
@@ -134,7 +134,7 @@ DaemonStatus status_in(const Value& json) {
   status.polls = json::boolean(json, "polls").value_or(false);
   status.root_inode = json::integer(json, "root_inode").value_or(0);
   status.disk_full = json::boolean(json, "disk_full").value_or(false);
-  status.said = said_in(json);
+  status.state = daemon_state_in(json);
   status.prompt_faults = unusable_in(json, "prompts_unusable");
   return status;
 }
@@ -173,7 +173,7 @@ std::optional<DaemonStatus> daemon_status(const std::string& state_folder) {
   DaemonStatus status;
   status.pid = holder.pid;
   status.root = holder.root;
-  status.unsaid = true;
+  status.lock_only = true;
   status.since = holder.since;
   auto json = read_status(state_folder);
   if (!json)
@@ -211,14 +211,14 @@ DaemonStatuses last_daemon_statuses(const std::vector<StateParent>& parents) {
 Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& status) {
   std::string text;
   // Of more flows than find room the rest goes unsaid.
-  std::size_t flows = std::max({status.said.calm_at.size(), status.said.unwritten.size(),
-                                status.said.unusable ? status.said.unusable->size() : 0,
+  std::size_t flows = std::max({status.state.calm_at.size(), status.state.unwritten.size(),
+                                status.state.unusable ? status.state.unusable->size() : 0,
                                 status.prompt_faults ? status.prompt_faults->size() : 0});
   while (text.empty() || text.size() > kBytes) {
     if (!text.empty() && flows == 0)
       return fail(Errc::too_large, "the status is too long", place(state_folder));
     flows = text.empty() ? flows : flows / 2;
-    Json json = json_of(status.said, flows);
+    Json json = json_of(status.state, flows);
     json.set("pid", status.pid)
         .set("root", status.root)
         .set("configuration", status.configuration)

@@ -23,21 +23,21 @@ struct DaemonStatus {
   std::string since;                 ///< ISO time
   std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
-  bool unsaid = false;          ///< it has written none yet: only what its lock says is known
+  bool lock_only = false;       ///< it has not written its status yet: only its lock is known
   std::int64_t root_inode = 0;  ///< of the root, as it was last when there was something in it
   bool disk_full = false;       ///< the journal's disk: agents are looked after, none is started
-  DaemonState said;
+  DaemonState state;
   /// Of its configuration (workspace/rule_prompts.h). Nothing: it does not say.
   std::optional<PromptFaults> prompt_faults;
   bool operator==(const DaemonStatus&) const = default;
 };
 
-/// What the living daemon of a state folder says; nothing when none lives. While it starts, or
-/// where the disk is full, only what its lock says (`unsaid`): pid, root
+/// The status of the running daemon of a state folder; nothing: none runs. While it starts, or
+/// when the disk is full, only what its lock holds (`lock_only`): pid, root
 /// and since.
 std::optional<DaemonStatus> daemon_status(const std::string& state_folder);
 
-/// What the last daemon of a state folder has said; nothing when one lives, or none ever did.
+/// The status that the last daemon of a state folder wrote. Nothing: one runs, or none ever did.
 std::optional<DaemonStatus> last_daemon_status(const std::string& state_folder);
 
 /// Has the root know in which folder the daemon before this one, or the one that lives, has found

@@ -26,7 +26,7 @@ Result<void> check_apart(const std::vector<std::string>& roots) {
       if (below(outer, inner))
         return fail(Errc::config,
                     "one root lies inside another, " + outer +
-                        ", and its files would be acted upon twice; name only one of them",
+                        ", and its files would start agents twice; name only one of them",
                     inner);
   // By two mounts it has two paths.
   std::error_code error;
@@ -35,7 +35,7 @@ Result<void> check_apart(const std::vector<std::string>& roots) {
       if (*one != *other && fs::equivalent(*one, *other, error))
         return fail(Errc::config,
                     "is the same folder as " + *one +
-                        ", and its files would be acted upon twice; name only one of them",
+                        ", and its files would start agents twice; name only one of them",
                     *other);
   return {};
 }

@@ -72,7 +72,7 @@ Result<void> check_other_daemons(const Context& context, const std::string& root
     return fail(Errc::served,
                 (inside ? "it lies inside " : "it contains ") + status.root +
                     ", which another daemon (pid " + std::to_string(status.pid) +
-                    ") serves; files that both know would be acted upon twice; end that daemon or "
+                    ") serves; files that both know would start agents twice; end that daemon or "
                     "choose roots of which none lies inside another",
                 root);
   }

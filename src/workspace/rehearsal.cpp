@@ -224,24 +224,24 @@ namespace {
 
 /// Whether a program can be started is asked as the daemon's user, and in its place.
 void take_status(const DaemonStatus& status, const std::string& digest, Setup& setup) {
-  const DaemonState& said = status.said;
-  setup.said = said;
+  const DaemonState& state = status.state;
+  setup.daemon_state = state;
   // What another configuration makes of the files the daemon does not look for.
-  setup.said.lives = !digest.empty() && status.configuration_digest == digest;
+  setup.daemon_state.lives = !digest.empty() && status.configuration_digest == digest;
   for (auto& [dialect, options] : setup.dialects)
-    if (dialect->name == "rules" && said.lives && status.prompt_faults)
+    if (dialect->name == "rules" && state.lives && status.prompt_faults)
       options = with_prompt_faults(options, *status.prompt_faults);
-  if (!said.unusable)
+  if (!state.unusable)
     return;
   setup.renew = nullptr;
   // The daemon may have an agent for a role that `default` plays in this configuration.
   const auto usual = setup.agents.find("default");
-  if (setup.said.lives && usual != setup.agents.end())
-    for (const auto& [role, problem] : *said.unusable)
+  if (setup.daemon_state.lives && usual != setup.agents.end())
+    for (const auto& [role, problem] : *state.unusable)
       setup.agents.try_emplace(role, usual->second);
   for (auto& [role, spec] : setup.agents) {
-    const auto found = said.unusable->find(role);
-    spec.problem = found == said.unusable->end() ? "" : found->second;
+    const auto found = state.unusable->find(role);
+    spec.problem = found == state.unusable->end() ? "" : found->second;
   }
 }
 
@@ -417,7 +417,7 @@ std::string recorded_text(const std::vector<Request>& recorded) {
 
 std::string without_configuration(const std::optional<DaemonStatus>& daemon) {
   if (!daemon)
-    return "there is no configuration, so nothing is acted upon; `baton init` writes one, --config "
+    return "there is no configuration, so baton starts nothing; `baton init` writes one, --config "
            "names one";
   if (daemon->configuration.empty())
     return "no configuration was found here; name the one the daemon uses with --config";

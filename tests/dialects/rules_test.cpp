@@ -6,7 +6,7 @@
 #include "dialects/rules/condition.h"
 #include "dialects/rules/layout.h"
 #include "dialects/rules/rule_check.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton {
 

@@ -6,7 +6,6 @@
 
 #include <rapidjson/reader.h>
 
-#include "base/json/position_finder.h"
 #include "base/text.h"
 #include "base/utf8.h"
 

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/json/numbers.h"
-#include "base/schema/schema_index.h"
 #include "base/text.h"
 
 namespace baton {

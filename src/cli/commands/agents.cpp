@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "engine/decide/status.h"
 #include "io/system/clock.h"
 #include "workspace/command.h"

@@ -402,7 +402,7 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
 void examine_copy(const Context& context, Diagnoses& all) {
   const auto state = context.state_folder();
   const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
-  if (!status || status->unsaid || status->configuration.empty())
+  if (!status || status->lock_only || status->configuration.empty())
     return;
   const auto copy = read_configuration_copy(*state, status->configuration_digest);
   if (!copy)

@@ -7,8 +7,6 @@
 #include "engine/intake/document_check.h"
 #include "io/files/disk.h"
 #include "io/journal/reader.h"
-#include "io/system/clock.h"
-#include "io/system/state_folder.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
 #include "workspace/folders.h"

@@ -11,7 +11,6 @@
 #include "config/registry.h"
 #include "io/files/disk.h"
 #include "io/system/clock.h"
-#include "io/system/state_folder.h"
 #include "workspace/command.h"
 #include "workspace/context.h"
 #include "workspace/options.h"

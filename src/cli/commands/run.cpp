@@ -8,11 +8,9 @@
 
 #include "base/text.h"
 #include "daemon/service.h"
-#include "io/files/path_trust.h"
 #include "io/system/state_folder.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
-#include "workspace/configuration_file.h"
 #include "workspace/context.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"

@@ -72,7 +72,7 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
 std::string hint(const Context& context, const std::optional<DaemonStatus>& daemon,
                  const std::vector<Request>& recorded) {
   std::string text;
-  const bool drains = daemon && daemon->said.held && daemon->said.held->reason == "draining";
+  const bool drains = daemon && daemon->state.held && daemon->state.held->reason == "draining";
   if (daemon)
     text += "served by process " + std::to_string(daemon->pid) + " since " +
             printable(daemon->since) +

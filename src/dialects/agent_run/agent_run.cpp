@@ -1,15 +1,12 @@
 #include "dialects/agent_run/agent_run.h"
 
 #include <algorithm>
-#include <array>
-#include <vector>
 
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/record.h"
 #include "dialects/agent_run/snapshot.h"
 #include "dialects/dialects.h"
 #include "dialects/findings.h"
-#include "dialects/kinds.h"
 
 namespace baton {
 namespace agent_run {

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
 
 namespace baton::agent_run {

@@ -1,7 +1,6 @@
 #include "dialects/agent_run/files.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "dialects/agent_run/record.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "dialects/findings.h"

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
-#include "dialects/agent_run/files.h"
 #include "dialects/memo_fields.h"
 #include "dialects/tables.h"
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
-#include <string>
 
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"

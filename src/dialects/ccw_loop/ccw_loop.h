@@ -6,7 +6,6 @@
 // rebuild, brief. loop.h reads the master state.
 
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

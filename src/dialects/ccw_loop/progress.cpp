@@ -5,7 +5,6 @@
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <set>
 
 #include "base/text.h"
 #include "dialects/ccw_loop/loop.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
-
 namespace baton::ccw_loop {
 
 namespace {

@@ -3,8 +3,6 @@
 // What one decision looks at: documents, options, plan, memory and runs of one session, read once.
 // Also the slots for developers.
 
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>

@@ -4,12 +4,7 @@
 #include <array>
 #include <initializer_list>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "dialects/findings.h"
-#include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/snapshot.h"
 #include "dialects/kinds.h"

@@ -4,9 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "base/text.h"

@@ -1,12 +1,7 @@
 #include "dialects/fsm_loop/verdict.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/digest.h"
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include <array>
 #include <utility>
 
-#include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/ml_workflow/record.h"
 

@@ -4,7 +4,6 @@
 // thresholds and approvals. `core/dialect.h` says when the engine calls each of them. next_step.h
 // decides what comes next.
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "dialects/ml_workflow/snapshot.h"
 
 #include <algorithm>
-#include <array>
 
 #include "dialects/findings.h"
 #include "dialects/memo_fields.h"

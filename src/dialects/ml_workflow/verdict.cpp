@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 #include <set>
-#include <vector>
 
 #include "base/text.h"
 #include "dialects/ml_workflow/record.h"

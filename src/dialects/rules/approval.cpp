@@ -49,19 +49,19 @@ struct Wait {
 
 class ApprovalRequests {
  public:
-  ApprovalRequests(const View& view, const Scene& scene, Memo& memo, Decision& decision)
-      : view_(view), scene_(scene), memo_(memo), decision_(decision) {
+  ApprovalRequests(const View& view, const Snapshot& snapshot, Memo& memo, Decision& decision)
+      : view_(view), snapshot_(snapshot), memo_(memo), decision_(decision) {
     for (const auto& [subject, state] : view.stages)
-      for (const Reaction& reaction : scene.rule().react)
+      for (const Reaction& reaction : snapshot.rule().react)
         if (!state.stage.empty() && reaction.approval &&
-            is_about(reaction, state.previous, state.stage) && !scene.disputed(subject) &&
-            scene.unmet(reaction, subject) == nullptr)
+            is_about(reaction, state.previous, state.stage) && !snapshot.disputed(subject) &&
+            snapshot.unmet(reaction, subject) == nullptr)
           waits_.push_back({subject, &state, &reaction});
     // A decision made before the subject waited does not count.
     std::set<std::pair<Subject, std::string>> waited_for;
     for (const Wait& wait : waits_)
       if (const auto& place = wait.reaction->approval->decision)
-        waited_for.emplace(wait.subject, scene.path(*place, wait.subject));
+        waited_for.emplace(wait.subject, snapshot.path(*place, wait.subject));
     for (auto& [subject, entry] : memo.entries)
       std::erase_if(entry.waits, [&, &name = subject](const auto& row) {
         return !waited_for.contains({name, row.first});
@@ -112,11 +112,11 @@ class ApprovalRequests {
       return refused("name a subject" + others);
     if (wait == waits_.end())
       return refused(quoted(subject) + " does not wait for approval" + others);
-    if (const Saying& said = entry(*wait).said; !said.decision.empty())
+    if (const PersonDecision& said = entry(*wait).said; !said.decision.empty())
       return refused(quoted(subject) + " was already " + said.decision + " by " +
                      printable(said.by, 80) + "; a new decision is possible at its next stage");
-    Saying said{*word_for(request.verb), request.by.empty() ? "somebody" : request.by,
-                text_of(*request.arguments, "comment")};
+    PersonDecision said{*word_for(request.verb), request.by.empty() ? "somebody" : request.by,
+                        text_of(*request.arguments, "comment")};
     const std::string done = subject + " is " + said.decision;
     enter(*wait, std::move(said));
     return Answer{true, done};
@@ -124,10 +124,10 @@ class ApprovalRequests {
 
   void look(const Wait& wait, const Place& place) {
     Entry& entry = this->entry(wait);
-    const Accepted* const file = scene_.file(place, wait.subject);
-    const Value* const value = scene_.value(place, wait.subject);
+    const Accepted* const file = snapshot_.file(place, wait.subject);
+    const Value* const value = snapshot_.value(place, wait.subject);
     const auto word = value == nullptr ? std::nullopt : decision_of(*value);
-    const std::string path = scene_.path(place, wait.subject);
+    const std::string path = snapshot_.path(place, wait.subject);
     const Arrival since =
         entry.waits.emplace(path, file == nullptr ? 0 : file->arrival).first->second;
     if (file == nullptr || !file->present || !word)
@@ -142,11 +142,11 @@ class ApprovalRequests {
       return std::string(record == nullptr ? "" : json::text(*record, name).value_or(""));
     };
     const std::string by = text("by");
-    enter(wait, Saying{*word, by.empty() ? path : by, text("comment")});
+    enter(wait, PersonDecision{*word, by.empty() ? path : by, text("comment")});
     move(path, *file, wait.subject + " is " + *word);
   }
 
-  void enter(const Wait& wait, Saying said) {
+  void enter(const Wait& wait, PersonDecision said) {
     said.by = cut(std::move(said.by), kMostBy);
     said.comment = cut(std::move(said.comment), kMostComment);
     decision_.notices.push_back(
@@ -184,7 +184,7 @@ class ApprovalRequests {
   static std::string quoted(const Subject& subject) { return "`" + printable(subject, 80) + "`"; }
 
   const View& view_;
-  const Scene& scene_;
+  const Snapshot& snapshot_;
   Memo& memo_;
   Decision& decision_;
   std::vector<Wait> waits_;
@@ -199,16 +199,16 @@ std::optional<Word> decision_of(const Value& value) {
   return word_for(json::text(value).value_or(""));
 }
 
-void hear_people(const View& view, const Scene& scene, Memo& memo, Decision& decision) {
-  ApprovalRequests people(view, scene, memo, decision);
+void read_decisions(const View& view, const Snapshot& snapshot, Memo& memo, Decision& decision) {
+  ApprovalRequests people(view, snapshot, memo, decision);
   people.by_request();
   people.by_file();
 }
 
-std::optional<Hold> approval_hold(const View& view, const Scene& scene, const Memo& memo,
+std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, const Memo& memo,
                                   const Reaction& reaction, const Subject& subject) {
   const auto entry = memo.entries.find(subject);
-  const Saying said = entry == memo.entries.end() ? Saying{} : entry->second.said;
+  const PersonDecision said = entry == memo.entries.end() ? PersonDecision{} : entry->second.said;
   if (said.decision == "approved")
     return std::nullopt;
   if (said.decision == "rejected")
@@ -223,7 +223,7 @@ std::optional<Hold> approval_hold(const View& view, const Scene& scene, const Me
               "waits for a person: `baton approve " + words + "` or `baton reject " + words +
                   " --comment TEXT`" +
                   (decision ? ", or write approve or reject at " + decision->pointer + " of " +
-                                  scene.path(*decision, subject)
+                                  snapshot.path(*decision, subject)
                             : "")};
 }
 

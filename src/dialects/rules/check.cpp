@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/rules/decide.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton::rules {
 namespace {
@@ -104,8 +104,8 @@ std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& op
   if (!rule)
     return found;
   const FlowId flow{"rules", rule->name};
-  const Scene scene(flow, docs, *rule);
-  for (const auto& [subject, paths] : scene.disputes()) {
+  const Snapshot snapshot(flow, docs, *rule);
+  for (const auto& [subject, paths] : snapshot.disputes()) {
     const std::string text = "`" + printable(subject, 80) + "` has its stage in " + paths.first +
                              " too; one file of a flow must say it";
     FindingList list("rules");

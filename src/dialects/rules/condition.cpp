@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <vector>
 
-#include "base/json/json.h"
 #include "base/json/numbers.h"
 #include "base/text.h"
 #include "dialects/tables.h"

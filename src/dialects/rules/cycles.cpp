@@ -2,11 +2,9 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <utility>
 
-#include "base/text.h"
 #include "dialects/rules/rule_check.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton::rules {
 namespace {

@@ -1,15 +1,10 @@
 #include "dialects/rules/decide.h"
 
 #include <algorithm>
-#include <map>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "dialects/rules/layout.h"
-#include "dialects/rules/scene.h"
 
 namespace baton::rules {
 namespace {
@@ -49,8 +44,9 @@ void limit(const Value& limits, const std::string& rule, Desired& desired) {
 /// One subject in its stage: all reactions that are about it.
 class Reacting {
  public:
-  Reacting(const View& view, const Scene& scene, Memo& memo, Writes& writes, Decision& decision)
-      : view_(view), scene_(scene), memo_(memo), writes_(writes), decision_(decision) {}
+  Reacting(const View& view, const Snapshot& snapshot, Memo& memo, Writes& writes,
+           Decision& decision)
+      : view_(view), snapshot_(snapshot), memo_(memo), writes_(writes), decision_(decision) {}
 
   /// False: no reaction is about it.
   bool to(const Subject& subject, const StageState& state) {
@@ -63,11 +59,11 @@ class Reacting {
     rejected_ = rejected_document();
     std::vector<Hold> unmet;
     for (const bool stops : {true, false})
-      for (const Reaction& reaction : scene_.rule().react) {
+      for (const Reaction& reaction : snapshot_.rule().react) {
         if (reaction.stop.empty() == stops || !is_about(reaction, state.previous, state.stage))
           continue;
         any = true;
-        const Condition* const condition = scene_.unmet(reaction, subject);
+        const Condition* const condition = snapshot_.unmet(reaction, subject);
         if (condition == nullptr)
           react(reaction);
         else if (rejected_.empty())
@@ -84,7 +80,7 @@ class Reacting {
 
  private:
   std::string found(const Condition& condition) const {
-    const Value* const value = scene_.value(condition.place, *subject_);
+    const Value* const value = snapshot_.value(condition.place, *subject_);
     return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
   }
 
@@ -92,7 +88,7 @@ class Reacting {
     const StageState& state = *state_;
     idle_ = false;
     if (reaction.approval)
-      if (auto hold = approval_hold(view_, scene_, memo_, reaction, *subject_)) {
+      if (auto hold = approval_hold(view_, snapshot_, memo_, reaction, *subject_)) {
         if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
           set(reaction.key + "r", reaction.approval->rejected, reaction,
               *subject_ + " was rejected");
@@ -166,7 +162,7 @@ class Reacting {
     desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
     // The agent that hands a subject on is still ending when the next one is due: one at a time.
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
-    limit(*scene_.rule().limits, scene_.rule().name, desired);
+    limit(*snapshot_.rule().limits, snapshot_.rule().name, desired);
     desired.why = why;
     decision_.desired.push_back(std::move(desired));
   }
@@ -195,13 +191,13 @@ class Reacting {
   /// stage is decided. Whoever is started would read what stands there and not what was accepted,
   /// and nobody knows which reaction is due. So nothing is started or set. Empty: none.
   std::string rejected_document() const {
-    std::vector<std::string> paths = {scene_.holder(*subject_)};
-    for (const Reaction& reaction : scene_.rule().react)
+    std::vector<std::string> paths = {snapshot_.holder(*subject_)};
+    for (const Reaction& reaction : snapshot_.rule().react)
       if (is_about(reaction, state_->previous, state_->stage))
         for (const Condition& condition : reaction.when) {
-          paths.push_back(scene_.path(condition.place, *subject_));
+          paths.push_back(snapshot_.path(condition.place, *subject_));
           if (const auto limit = limit_place(condition))
-            paths.push_back(scene_.path(*limit, *subject_));
+            paths.push_back(snapshot_.path(*limit, *subject_));
         }
     const auto bad = std::find_if(paths.begin(), paths.end(), [&](const std::string& each) {
       return view_.rejected.contains(each);
@@ -217,7 +213,7 @@ class Reacting {
   }
 
   const View& view_;
-  const Scene& scene_;
+  const Snapshot& snapshot_;
   Memo& memo_;
   Writes& writes_;
   Decision& decision_;
@@ -322,19 +318,19 @@ Decision decide(const View& view) {
     decision.holds.push_back(
         Hold{"", "", "unconfigured",
              "no rule called `" + view.flow.name.substr(0, view.flow.name.find('/')) +
-                 "` is configured, so nothing of it is acted upon; put the rule back, or `baton "
+                 "` is configured, so baton starts nothing for it; put the rule back, or `baton "
                  "forget " +
                  text(view.flow) + "`"});
     return decision;
   }
   if (const auto cap = json::integer(*rule->limits, "spawns_per_hour"); cap && *cap >= 0)
     decision.spawns_per_hour = static_cast<std::uint32_t>(*cap);
-  const Scene scene(view.flow, view.docs, *rule);
+  const Snapshot snapshot(view.flow, view.docs, *rule);
   Memo memo = memo_of(view.memo);
   tidy(view, *rule, memo);
-  hear_people(view, scene, memo, decision);
-  Writes writes(view, scene, memo);
-  Reacting reacting(view, scene, memo, writes, decision);
+  read_decisions(view, snapshot, memo, decision);
+  Writes writes(view, snapshot, memo);
+  Reacting reacting(view, snapshot, memo, writes, decision);
   Quiet quiet;
   const bool alone = view.stages.size() == 1 && view.stages.contains("main");
   for (const auto& [subject, state] : view.stages) {
@@ -343,7 +339,7 @@ Decision decide(const View& view) {
     if (!decision.declared.empty())
       decision.declared += ", ";
     decision.declared += alone ? state.stage : subject + ": " + state.stage;
-    if (!scene.disputed(subject) && !reacting.to(subject, state))
+    if (!snapshot.disputed(subject) && !reacting.to(subject, state))
       note_quiet(*rule, subject, state, quiet);
   }
   if (!quiet.empty())

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/dialect.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton::rules {
 
@@ -30,20 +30,20 @@ std::optional<Word> decision_of(const Value& value);
 
 /// Takes decisions of people, from requests and files. Adds them to the memo, and replies and moves
 /// of used files to the decision.
-void hear_people(const View& view, const Scene& scene, Memo& memo, Decision& decision);
+void read_decisions(const View& view, const Snapshot& snapshot, Memo& memo, Decision& decision);
 
 /// The hold of a reaction that waits for approval or was rejected; nothing when it may go on.
-std::optional<Hold> approval_hold(const View& view, const Scene& scene, const Memo& memo,
+std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, const Memo& memo,
                                   const Reaction& reaction, const Subject& subject);
 
 /// The values of a rule's placeholders for one subject: its `values` and kPlaceholders. A missing
 /// value is empty; values that are not texts become JSON.
-std::map<std::string, std::string> values_for(const View& view, const Scene& scene,
+std::map<std::string, std::string> values_for(const View& view, const Snapshot& snapshot,
                                               const Memo& memo, const Subject& subject);
 
 /// The value with its placeholders filled in. A text that is only one placeholder of `values`
 /// becomes that value, of any type.
-Json filled(const Json& value, const Scene& scene, const Subject& subject,
+Json filled(const Json& value, const Snapshot& snapshot, const Subject& subject,
             const std::map<std::string, std::string>& values);
 
 /// Edits of one document. The objects a member lies in are made where they are missing.
@@ -61,8 +61,8 @@ class Edits {
 /// was there before.
 class Writes {
  public:
-  Writes(const View& view, const Scene& scene, Memo& memo)
-      : view_(view), scene_(scene), memo_(memo) {}
+  Writes(const View& view, const Snapshot& snapshot, Memo& memo)
+      : view_(view), snapshot_(snapshot), memo_(memo) {}
 
   /// Sets the members for the subject, once per entry into its stage; `key` names the reaction. A
   /// file that cannot be written now gives the hold that says so, and nothing is set.
@@ -89,7 +89,7 @@ class Writes {
   };
 
   const View& view_;
-  const Scene& scene_;
+  const Snapshot& snapshot_;
   Memo& memo_;
   std::map<std::string, File> files_;
 };

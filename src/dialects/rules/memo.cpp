@@ -1,10 +1,10 @@
 #include "dialects/memo_fields.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton::rules {
 
 template <class Visit>
-void fields(Saying& said, Visit visit) {
+void fields(PersonDecision& said, Visit visit) {
   visit("decision", said.decision);
   visit("by", said.by);
   visit("comment", said.comment);
@@ -61,7 +61,7 @@ Memo memo_of(const Json& json) {
 Json json_of(Memo memo) {
   std::erase_if(memo.entries, [](const auto& row) {
     const Entry& entry = row.second;
-    return entry.written.empty() && entry.waits.empty() && entry.said == Saying{};
+    return entry.written.empty() && entry.waits.empty() && entry.said == PersonDecision{};
   });
   const bool empty =
       memo.entries.empty() && memo.said.empty() && memo.files.empty() && memo.heard.empty();

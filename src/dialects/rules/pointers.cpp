@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "dialects/kinds.h"
 #include "dialects/rules/rule_check.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton::rules {
 namespace {

@@ -8,7 +8,7 @@
 #include "dialects/dialects.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 namespace baton {
 namespace rules {
@@ -52,16 +52,16 @@ Stages stages(const View& view) {
       stages[subject] = state.stage;
   if (!rule)
     return stages;
-  const Scene scene(view.flow, view.docs, *rule);
-  Stages told = scene.stages();
-  for (const auto& [subject, dispute] : scene.disputes())
+  const Snapshot snapshot(view.flow, view.docs, *rule);
+  Stages told = snapshot.stages();
+  for (const auto& [subject, dispute] : snapshot.disputes())
     if (const auto known = stages.find(subject); known != stages.end())
       told[subject] = known->second;
   return told;
 }
 
 /// The reaction that wants the agent: by role, and by purpose where several do.
-const Reaction* reaction_for(const View& view, const Scene& scene, const Desired& desired) {
+const Reaction* reaction_for(const View& view, const Snapshot& snapshot, const Desired& desired) {
   const auto state = view.stages.find(desired.subject);
   if (state == view.stages.end())
     return nullptr;
@@ -70,10 +70,10 @@ const Reaction* reaction_for(const View& view, const Scene& scene, const Desired
     const Word& purpose = each.purpose.empty() ? state->second.stage : each.purpose;
     return each.run == desired.role && purpose == desired.purpose &&
            is_about(each, state->second.previous, state->second.stage) &&
-           scene.unmet(each, desired.subject) == nullptr &&
-           (!each.approval || !approval_hold(view, scene, memo, each, desired.subject));
+           snapshot.unmet(each, desired.subject) == nullptr &&
+           (!each.approval || !approval_hold(view, snapshot, memo, each, desired.subject));
   };
-  const auto& react = scene.rule().react;
+  const auto& react = snapshot.rule().react;
   const auto found = std::find_if(react.begin(), react.end(), wants);
   return found == react.end() ? nullptr : &*found;
 }
@@ -122,14 +122,14 @@ Brief brief(const View& view, const Desired& desired) {
   const auto rule = rule_of(view.flow, view.options);
   if (!rule)
     return brief;
-  const Scene scene(view.flow, view.docs, *rule);
-  if (const std::string holder = scene.holder(desired.subject); !holder.empty())
+  const Snapshot snapshot(view.flow, view.docs, *rule);
+  if (const std::string holder = snapshot.holder(desired.subject); !holder.empty())
     brief.state_file = holder;
-  brief.values = values_for(view, scene, memo_of(view.memo), desired.subject);
-  const auto documents = scene.paths(desired.subject);
+  brief.values = values_for(view, snapshot, memo_of(view.memo), desired.subject);
+  const auto documents = snapshot.paths(desired.subject);
   for (const auto& [name, path] : documents)
     brief.env.emplace_back("BATON_FILE_" + upper(name), view.env.root + "/" + path);
-  const Reaction* const reaction = reaction_for(view, scene, desired);
+  const Reaction* const reaction = reaction_for(view, snapshot, desired);
   if (reaction != nullptr)
     brief.form = reaction->prompt;
   brief.prompt =

@@ -28,15 +28,15 @@ bool same(const Value* value, const std::string& text) {
 
 }  // namespace
 
-std::map<std::string, std::string> values_for(const View& view, const Scene& scene,
+std::map<std::string, std::string> values_for(const View& view, const Snapshot& snapshot,
                                               const Memo& memo, const Subject& subject) {
   std::map<std::string, std::string> values;
-  for (const auto& [name, place] : scene.rule().values)
-    values[name] = shown(scene.value(place, subject));
+  for (const auto& [name, place] : snapshot.rule().values)
+    values[name] = shown(snapshot.value(place, subject));
   const auto stage = view.stages.find(subject);
   const StageState state = stage == view.stages.end() ? StageState{} : stage->second;
   const auto said = memo.said.find(subject);
-  const Saying last = said == memo.said.end() ? Saying{} : said->second;
+  const PersonDecision last = said == memo.said.end() ? PersonDecision{} : said->second;
   values["flow_name"] = view.flow.name;
   values["subject"] = subject;
   values["stage"] = state.stage;
@@ -49,14 +49,14 @@ std::map<std::string, std::string> values_for(const View& view, const Scene& sce
   return values;
 }
 
-Json filled(const Json& value, const Scene& scene, const Subject& subject,
+Json filled(const Json& value, const Snapshot& snapshot, const Subject& subject,
             const std::map<std::string, std::string>& values) {
   const auto text = json::text(*value);
   if (!text)
     return value;
-  for (const auto& [name, place] : scene.rule().values)
+  for (const auto& [name, place] : snapshot.rule().values)
     if (*text == "${" + name + "}") {
-      const Value* const found = scene.value(place, subject);
+      const Value* const found = snapshot.value(place, subject);
       return found == nullptr ? Json() : Json(*found);
     }
   const auto done = fill(*text, values);
@@ -89,18 +89,19 @@ bool Writes::done(const Subject& subject, const std::string& key) const {
 }
 
 bool Writes::stand(const Subject& subject, const std::vector<Member>& members) const {
-  const auto values = values_for(view_, scene_, memo_, subject);
+  const auto values = values_for(view_, snapshot_, memo_, subject);
   return std::all_of(members.begin(), members.end(), [&](const Member& member) {
-    const Value* const there = scene_.value(member.place, subject);
-    return there != nullptr && json::equal(*there, *filled(member.value, scene_, subject, values));
+    const Value* const there = snapshot_.value(member.place, subject);
+    return there != nullptr &&
+           json::equal(*there, *filled(member.value, snapshot_, subject, values));
   });
 }
 
 std::optional<Hold> Writes::unwritable(const Subject& subject,
                                        const std::vector<Member>& members) const {
   for (const Member& member : members) {
-    const Accepted* const file = scene_.file(member.place, subject);
-    const std::string path = scene_.path(member.place, subject);
+    const Accepted* const file = snapshot_.file(member.place, subject);
+    const std::string path = snapshot_.path(member.place, subject);
     if (path.empty())
       return Hold{
           "", subject, "no_document",
@@ -133,14 +134,14 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
         why + ": nothing is set while the flow is held; `baton resume " + text(view_.flow) + "`"};
   if (auto hold = unwritable(subject, members))
     return hold;
-  const auto values = values_for(view_, scene_, memo_, subject);
+  const auto values = values_for(view_, snapshot_, memo_, subject);
   auto& before = entry.written[key];
   before.clear();
   for (const Member& member : members) {
-    const std::string path = scene_.path(member.place, subject);
-    const Accepted& file = *scene_.file(member.place, subject);
+    const std::string path = snapshot_.path(member.place, subject);
+    const Accepted& file = *snapshot_.file(member.place, subject);
     const std::string pointer = pointer_for(member.place, subject);
-    const Json value = filled(member.value, scene_, subject, values);
+    const Json value = filled(member.value, snapshot_, subject, values);
     const Value* const there = json::at(file.document->root(), pointer);
     if (there != nullptr && json::equal(*there, *value))
       continue;

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <set>
 #include <span>
-#include <utility>
 
 #include "engine/decide/control.h"
 #include "engine/decide/status.h"
@@ -175,7 +174,7 @@ std::string why_unconfigured(const Setup& setup, const std::string& dialect) {
   if (!setup.unconfigured.empty())
     return setup.unconfigured;
   const auto left_out = setup.left_out.find(dialect);
-  const std::string nothing = ", so nothing of it is acted upon";
+  const std::string nothing = ", so baton starts nothing for it";
   return left_out == setup.left_out.end()
              ? "the configuration knows no dialect `" + dialect + "`" + nothing
              : "the dialect `" + dialect + "` cannot be used" + nothing + ": " + left_out->second;
@@ -220,7 +219,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
     view.control = Control::idle;
   const std::string trouble = settle(view, *entry, record, docs, draft);
   for (const std::string& path : draft.changed)
-    if (setup_.said.lives && !setup_.said.held && record.accepted.contains(path))
+    if (setup_.daemon_state.lives && !setup_.daemon_state.held && record.accepted.contains(path))
       record.unseen = unseen_by_daemon(path, draft.before(flow));
   hold(record, *entry, draft.now);
   if (away_)

@@ -4,7 +4,6 @@
 
 #include "base/gzip.h"
 #include "base/json/json.h"
-#include "engine/intake/document_check.h"
 
 namespace baton {
 namespace {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/text.h"
 #include "findings/report.h"
 
 namespace baton {

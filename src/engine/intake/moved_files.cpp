@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "findings/report.h"
-
 namespace baton {
 namespace {
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-
 namespace baton {
 namespace {
 

@@ -3,27 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-
 namespace baton {
 namespace {
 
-/// `root`: the operator's order for the whole root. `said`: what the running daemon knows, in a
-/// rehearsal.
+/// `root`: the operator's order for the whole root. `daemon_state`: what the running daemon knows,
+/// in a rehearsal.
 FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, const ControlRow& root,
-                           const DaemonState& said, const PlanningContext& now) {
+                           const DaemonState& daemon_state, const PlanningContext& now) {
   FlowSituation one{record.id,          record.decision,           record.stages,
                     record.runs,        record.control.control,    record.control.reason,
                     record.control.why, record.control.resumed_at, record.held};
   // A pending write is reported even if no start waits for it.
-  const auto unwritten = said.unwritten.find(record.id);
-  if (auto open = unwritten == said.unwritten.end() ? now.pending_writes.hold(record, dialect)
-                                                    : std::optional(unwritten->second)) {
+  const auto unwritten = daemon_state.unwritten.find(record.id);
+  if (auto open = unwritten == daemon_state.unwritten.end()
+                      ? now.pending_writes.hold(record, dialect)
+                      : std::optional(unwritten->second)) {
     one.held = std::move(open);
     one.tell_held = true;
   }
@@ -55,8 +53,8 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
 }  // namespace
 
 std::optional<Hold> Planning::held(const PlanningContext& now) const {
-  if (setup_.said.held)
-    return setup_.said.held;
+  if (setup_.daemon_state.held)
+    return setup_.daemon_state.held;
   if (now.draining)
     return Hold{"", "", "draining", "the daemon is draining: no new starts"};
   if (now.given_up)
@@ -144,7 +142,7 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Plan
     }
     const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
     FlowSituation one = situation_of(*record, entry == nullptr ? nullptr : entry->dialect, *root_,
-                                     setup_.said, now);
+                                     setup_.daemon_state, now);
     for (const auto& [key, why] : refused)
       if (key.flow == flow)
         one.refused.emplace(key, why);

@@ -6,7 +6,6 @@
 // of the records, so a failed commit changes nothing.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>

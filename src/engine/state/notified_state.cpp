@@ -1,7 +1,6 @@
 #include "engine/state/notified_state.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.h"
 #include "dialects/kinds.h"

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/system/process.h"
 #include "io/system/spawn.h"
 #include "shim/protocol.h"
 

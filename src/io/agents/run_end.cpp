@@ -1,7 +1,6 @@
 #include "io/agents/run_end.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "base/json/document.h"

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "io/agents/run_directory.h"
 #include "io/system/process.h"
 #include "shim/protocol.h"
 

@@ -1,7 +1,6 @@
 #include "io/files/exchange.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <optional>
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 // all, sync, lock, temporary names. Each turns an errno into an `Errc` and a message with the path.
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -11,7 +11,6 @@
 
 #include <dirent.h>
 
-#include "io/files/fd.h"
 #include "io/files/safe_open.h"
 
 namespace baton {

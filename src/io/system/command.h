@@ -4,7 +4,6 @@
 // not started here (io/agents). `run_command` waits for the end; `RunningCommand` does not.
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

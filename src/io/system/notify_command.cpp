@@ -7,9 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/files/fd.h"
 #include "io/system/command.h"
-#include "io/system/process.h"
 #include "io/system/spawn.h"
 #include "shim/protocol.h"
 

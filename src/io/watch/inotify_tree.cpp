@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include <fcntl.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

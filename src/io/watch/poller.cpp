@@ -1,6 +1,5 @@
 #include "io/watch/poller.h"
 
-#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <vector>

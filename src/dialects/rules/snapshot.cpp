@@ -1,4 +1,4 @@
-#include "dialects/rules/scene.h"
+#include "dialects/rules/snapshot.h"
 
 #include <algorithm>
 #include <utility>
@@ -53,18 +53,18 @@ std::string document_name(const std::string& kind) {
   return slash == std::string::npos ? "" : kind.substr(slash + 1);
 }
 
-Scene::Scene(const FlowId& flow, const FlowState& docs, const Rule& rule)
+Snapshot::Snapshot(const FlowId& flow, const FlowState& docs, const Rule& rule)
     : flow_(flow), docs_(docs), rule_(rule) {
   collect();
 }
 
-const Kind* Scene::kind(const std::string& name) const {
+const Kind* Snapshot::kind(const std::string& name) const {
   const auto found = std::find_if(rule_.kinds.begin(), rule_.kinds.end(),
                                   [&](const Kind& each) { return each.name == name; });
   return found == rule_.kinds.end() ? nullptr : &*found;
 }
 
-void Scene::collect() {
+void Snapshot::collect() {
   for (const auto& [path, accepted] : docs_) {
     const std::string name = document_name(accepted.kind);
     const Kind* const kind = this->kind(name);
@@ -85,12 +85,12 @@ void Scene::collect() {
   }
 }
 
-std::string Scene::holder(const Subject& subject) const {
+std::string Snapshot::holder(const Subject& subject) const {
   const auto found = holders_.find(subject);
   return found == holders_.end() ? "" : found->second;
 }
 
-std::string Scene::path(const Place& place, const Subject& subject) const {
+std::string Snapshot::path(const Place& place, const Subject& subject) const {
   if (place.document.empty())
     return holder(subject);
   const Kind* const named = kind(place.document);
@@ -103,7 +103,7 @@ std::string Scene::path(const Place& place, const Subject& subject) const {
   return path;
 }
 
-const Accepted* Scene::file(const Place& place, const Subject& subject) const {
+const Accepted* Snapshot::file(const Place& place, const Subject& subject) const {
   const auto found = docs_.find(path(place, subject));
   if (found == docs_.end())
     return nullptr;
@@ -112,13 +112,13 @@ const Accepted* Scene::file(const Place& place, const Subject& subject) const {
   return gone ? nullptr : &found->second;
 }
 
-const Value* Scene::value(const Place& place, const Subject& subject) const {
+const Value* Snapshot::value(const Place& place, const Subject& subject) const {
   const Accepted* const accepted = file(place, subject);
   const Value* const record = accepted == nullptr ? nullptr : record_of(*accepted->document);
   return record == nullptr ? nullptr : json::at(*record, pointer_for(place, subject));
 }
 
-std::map<std::string, std::string> Scene::paths(const Subject& subject) const {
+std::map<std::string, std::string> Snapshot::paths(const Subject& subject) const {
   std::map<std::string, std::string> all;
   for (const Kind& kind : rule_.kinds)
     if (std::string path = this->path(Place{kind.name, ""}, subject);
@@ -127,13 +127,13 @@ std::map<std::string, std::string> Scene::paths(const Subject& subject) const {
   return all;
 }
 
-bool Scene::met(const Condition& condition, const Subject& subject) const {
+bool Snapshot::met(const Condition& condition, const Subject& subject) const {
   const auto limit = limit_place(condition);
   return holds(condition, value(condition.place, subject),
                limit ? value(*limit, subject) : nullptr);
 }
 
-const Condition* Scene::unmet(const Reaction& reaction, const Subject& subject) const {
+const Condition* Snapshot::unmet(const Reaction& reaction, const Subject& subject) const {
   const auto found = std::find_if(reaction.when.begin(), reaction.when.end(),
                                   [&](const Condition& each) { return !met(each, subject); });
   return found == reaction.when.end() ? nullptr : &*found;

@@ -15,11 +15,11 @@ namespace baton::rules {
 // What baton remembers of a flow of a rule besides its files. Kept in the journal.
 
 /// The decision of a person.
-struct Saying {
+struct PersonDecision {
   std::string decision;  ///< approved, rejected; empty: nothing yet
   std::string by;
   std::string comment;
-  bool operator==(const Saying&) const = default;
+  bool operator==(const PersonDecision&) const = default;
 };
 
 /// What was done since the subject entered its stage.
@@ -30,7 +30,7 @@ struct Entry {
   std::map<std::string, std::map<std::string, std::string>> written;
   /// Version of each decision file when the wait began, by path; 0: no file.
   std::map<std::string, Arrival> waits;
-  Saying said;
+  PersonDecision said;
 };
 
 /// The reply to a request.
@@ -53,7 +53,7 @@ struct Writing {
 
 struct Memo {
   std::map<Subject, Entry> entries;
-  std::map<Subject, Saying> said;  ///< last decision per subject
+  std::map<Subject, PersonDecision> said;  ///< last decision per subject
   /// Writes per path, each based on the result of the one before.
   std::map<std::string, std::vector<Writing>> files;
   std::map<std::string, Answer> heard;  ///< replies to requests that are still shown, by id
@@ -82,9 +82,9 @@ Stages stages_in(const Value& root, const std::string& pointer, const Subject& o
 std::string document_name(const std::string& kind);
 
 /// The documents of one flow, seen by its rule. What it was made of has to outlive it.
-class Scene {
+class Snapshot {
  public:
-  Scene(const FlowId& flow, const FlowState& docs, const Rule& rule);
+  Snapshot(const FlowId& flow, const FlowState& docs, const Rule& rule);
 
   const Rule& rule() const { return rule_; }
   const Stages& stages() const { return stages_; }
