@@ -202,7 +202,7 @@ class RequestHandler {
         decision_.updates.emplace_back(
             Move{path, accepted.document->digest(),
                  folder + "/" + std::string(kForgotten) + "/" +
-                     compact(stamp(snapshot_.view.wall)) + path.substr(folder.size()),
+                     compact(iso_time(snapshot_.view.wall, true)) + path.substr(folder.size()),
                  "forgotten" + (request.by.empty() ? "" : " by " + printable(request.by, 80))});
   }
 
