@@ -43,6 +43,10 @@ constexpr std::optional<Status> parse_status(std::string_view word) {
 /// The approvals that a person gives.
 inline constexpr std::array<std::string_view, 3> kApprovals = {"plan", "code", "final"};
 
+/// Lists of the file that several parts read.
+inline constexpr std::string_view kRounds = "/convergence_status/convergence_history";
+inline constexpr std::string_view kDecisions = "/human_approvals/approval_history";
+
 /// The scores that decide, with their default thresholds.
 struct ScoreRow {
   std::string_view score;
