@@ -98,9 +98,7 @@ std::string put_back(const Snapshot& snapshot, const Subject& subject) {
 std::int64_t revisions(const Group& group) {
   if (group.entry == nullptr)
     return 0;
-  std::int64_t asked = 0;
-  for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-    asked += word_of(*feedback, "decision") == "changes_requested" ? 1 : 0;
+  const auto asked = static_cast<std::int64_t>(count_feedback(*group.entry, "changes_requested"));
   return std::max(asked, count_of(*group.entry, "revision_count"));
 }
 
@@ -121,7 +119,7 @@ void add_group(const Snapshot& snapshot, const Group& group, Brief& brief) {
                        {"tasks", tasks_of(pm, group)},
                        {"group_entry", pretty_text(group.entry)},
                        {"revisions", std::to_string(revisions(group))},
-                       {"open_blockers", list_lines(open_blockers(group))}});
+                       {"open_blockers", list_lines(open_blockers(group.entry))}});
   for (std::size_t box = 0; box < kMailboxes.size(); ++box)
     brief.values[std::string(kMailboxes.at(box).kind)] = mail(snapshot, box, group.id);
   add_peers(snapshot, group, brief);

@@ -28,25 +28,11 @@ constexpr std::array kHints = {
     Hint{"techlead_to_dev", "changes_requested", Status::changes_requested},
 };
 
-/// The role whose result a status waits for.
-std::string_view worker_of(Status status) {
-  switch (status) {
-    case Status::dev_working:
-      return kDeveloper;
-    case Status::waiting_qa:
-    case Status::qa_testing:
-      return kQa;
-    case Status::waiting_review:
-    case Status::tech_review:
-      return kTechLead;
-    case Status::pending:
-    case Status::dev_blocked:
-    case Status::qa_failed:
-    case Status::changes_requested:
-    case Status::complete:
-      return "";
-  }
-  return "";
+const Hint* hint_of(std::string_view kind, std::string_view result) {
+  const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& each) {
+    return each.kind == kind && each.word == result;
+  });
+  return hint == kHints.end() ? nullptr : hint;
 }
 
 Json feedback_of(const Snapshot& snapshot, const Group& group, const Value& message) {
@@ -75,44 +61,11 @@ void take_over(const Snapshot& snapshot, const Group& group, const Hint& hint, c
 
 /// The run that has ended without writing its result into the status; nullptr: none.
 const Run* writer_of(const Snapshot& snapshot, const Group& group) {
-  const std::string_view role = worker_of(group.status);
+  const std::string_view role = status_row(group.status).awaited;
   if (role.empty() || snapshot.present(group.id) != nullptr)
     return nullptr;
   const Run* const last = snapshot.job(role, group.id).last;
   return last == nullptr || last->live() ? nullptr : last;
-}
-
-/// Results that a later message of the same role may replace. `complete` is final, because other
-/// groups may build on it.
-struct Result {
-  std::string_view role;
-  Status status;
-};
-constexpr std::array kResults = {
-    Result{kDeveloper, Status::waiting_qa},  Result{kDeveloper, Status::waiting_review},
-    Result{kDeveloper, Status::dev_blocked}, Result{kQa, Status::waiting_review},
-    Result{kQa, Status::qa_failed},          Result{kTechLead, Status::changes_requested},
-};
-
-/// The run that set the status and sent a message after that. The message counts, because it is
-/// later. nullptr if another agent has started since.
-const Run* corrector_of(const Snapshot& snapshot, const Group& group) {
-  const auto memo = snapshot.memo.groups.find(group.id);
-  const Run* newest = nullptr;
-  for (const Run& run : snapshot.view.runs)
-    if (run.key.subject == group.id && run.outcome != Outcome::voided)
-      newest = &run;
-  if (newest == nullptr || newest->live() || memo == snapshot.memo.groups.end() ||
-      newest->key.generation + 1 != snapshot.generation(group.id) ||
-      (newest->key.role == kTechLead && newest->purpose != "review"))
-    return nullptr;
-  const auto box = outbox(newest->key.role);
-  const bool result = std::any_of(kResults.begin(), kResults.end(), [&](const Result& row) {
-    return row.role == newest->key.role && row.status == group.status;
-  });
-  const auto changed =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(0, memo->second.changed_ms));
-  return box && result && memo->second.mail_ms.at(*box) > changed ? newest : nullptr;
 }
 
 /// Moves a handled file to the archive, so that an agent can report the same content again. The
@@ -124,16 +77,6 @@ Move archive_inbox_file(const Snapshot& snapshot, const std::string& path, const
               snapshot.options.path + "/inbox/archive/" + file.part + "_" + time + "_" +
                   std::to_string(file.arrival) + ".json",
               "it was handled"};
-}
-
-/// Whether an earlier version of baton merged this file and left it in place.
-bool folded_before(Memo& memo, const Accepted& file) {
-  const auto known = memo.inbox.find(file.part);
-  if (known == memo.inbox.end())
-    return false;
-  const bool same = file.present && known->second == hex(file.document->digest());
-  memo.inbox.erase(known);
-  return same;
 }
 
 /// The snapshot as of the arrival of the file. A run that had not ended by then may have written
@@ -263,9 +206,7 @@ std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
 }  // namespace
 
 bool counts(std::string_view kind, std::string_view result) {
-  return (kind == "techlead_to_dev" && result == "unblocked") ||
-         std::any_of(kHints.begin(), kHints.end(),
-                     [&](const Hint& h) { return h.kind == kind && h.word == result; });
+  return (kind == "techlead_to_dev" && result == "unblocked") || hint_of(kind, result) != nullptr;
 }
 
 void apply_messages(Snapshot& snapshot, Writes& writes) {
@@ -273,8 +214,7 @@ void apply_messages(Snapshot& snapshot, Writes& writes) {
     // If this round writes the group, the next round handles its messages.
     if (group.entry == nullptr || writes.touched(group.id))
       continue;
-    const Run* const writer = writer_of(snapshot, group);
-    const Run* const run = writer == nullptr ? corrector_of(snapshot, group) : writer;
+    const Run* const run = writer_of(snapshot, group);
     if (run == nullptr)
       continue;
     const std::size_t box = outbox(run->key.role).value_or(0);
@@ -284,10 +224,8 @@ void apply_messages(Snapshot& snapshot, Writes& writes) {
       continue;
     const Value& newest = *sent.back().value;
     const auto result = word_of(newest, kMailboxes.at(box).result);
-    const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& h) {
-      return h.kind == kMailboxes.at(box).kind && result == h.word;
-    });
-    if (hint != kHints.end() && hint->status != group.status)
+    const Hint* const hint = hint_of(kMailboxes.at(box).kind, result.value_or(""));
+    if (hint != nullptr && hint->status != group.status)
       take_over(snapshot, group, *hint, newest, writes);
   }
 }
@@ -295,19 +233,15 @@ void apply_messages(Snapshot& snapshot, Writes& writes) {
 std::vector<Update> apply_inbox(Snapshot& snapshot, Writes& writes, Decision& decision) {
   std::vector<Update> moves;
   for (const auto& [path, accepted] : snapshot.view.docs) {
-    if (accepted.kind != "inbox" || accepted.part.empty())
+    if (accepted.kind != "inbox" || accepted.part.empty() || !accepted.present)
       continue;
     // The file waits if its group does not exist yet. If this round writes the group, the next
     // round handles the file.
     const Group* const group = snapshot.plan.find(accepted.part);
-    if (accepted.present && (group == nullptr || writes.touched(group->id)))
-      continue;
-    const bool folded = folded_before(snapshot.memo, accepted);
-    if (!accepted.present)
+    if (group == nullptr || writes.touched(group->id))
       continue;
     moves.emplace_back(archive_inbox_file(snapshot, path, accepted));
-    if (!folded)
-      merge_inbox_file(snapshot, path, accepted, *group, writes, decision);
+    merge_inbox_file(snapshot, path, accepted, *group, writes, decision);
   }
   return moves;
 }

@@ -223,7 +223,7 @@ class Router {
       return;
     }
     const Word given = memo(group).block;
-    const auto open = open_blockers(group);
+    const auto open = open_blockers(group.entry);
     add_desired(group, kTechLead, given.empty() ? Word("unblock") : given,
                 group.id + " is blocked" + (open.empty() ? "" : ": " + open.front()));
   }
@@ -300,21 +300,10 @@ std::string not_to_approve(const Snapshot& snapshot, const Group* group, const S
     return subject == kSession ? "which group? name one" : "there is no group " + subject;
   if (snapshot.live(group->id) != nullptr)
     return "an agent works on " + group->id + "; approve it when the agent has ended";
-  switch (group->status) {
-    case Status::waiting_review:
-    case Status::tech_review:
-      return "";
-    case Status::complete:
-      return group->approved ? group->id + " is complete and approved already" : "";
-    case Status::pending:
-    case Status::dev_working:
-    case Status::dev_blocked:
-    case Status::waiting_qa:
-    case Status::qa_testing:
-    case Status::qa_failed:
-    case Status::changes_requested:
-      break;
-  }
+  if (group->status == Status::complete && group->approved)
+    return group->id + " is complete and approved already";
+  if (group->status == Status::complete || status_row(group->status).stage == "review")
+    return "";
   return group->id + " is " + std::string(word(group->status)) + " and cannot be approved";
 }
 

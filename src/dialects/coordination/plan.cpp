@@ -7,23 +7,9 @@
 namespace baton::coordination {
 namespace {
 
-std::int64_t counter(const Value* entry, std::string_view name) {
-  const Value* const counters = entry == nullptr ? nullptr : json::child(*entry, "iterations");
+std::int64_t counter(const Value& entry, std::string_view name) {
   // Not negative, so that differences do not overflow.
-  return counters == nullptr
-             ? 0
-             : std::max<std::int64_t>(0, json::integer(*counters, name).value_or(0));
-}
-
-bool has_approval(const FlowState& docs, const Group& group) {
-  if (group.entry != nullptr)
-    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      if (word_of(*feedback, "decision") == "approved")
-        return true;
-  const auto sent = messages(docs, *mailbox("techlead_to_dev"), group.id);
-  return std::any_of(sent.begin(), sent.end(), [](const Message& message) {
-    return word_of(*message.value, "decision") == "approved";
-  });
+  return std::max<std::int64_t>(0, count_of(member(entry, "iterations"), name));
 }
 
 /// The phases of groups. A group that the plan puts into no phase comes after its latest
@@ -95,8 +81,8 @@ void add_entries(const Value& status, Plan& plan) {
     at->entry = &member.value;
     at->status =
         parse_status(word_of(member.value, "status").value_or("")).value_or(Status::pending);
-    at->counters = Counters{counter(at->entry, "developer"), counter(at->entry, "qa"),
-                            counter(at->entry, "tech_lead")};
+    at->counters = Counters{counter(member.value, "developer"), counter(member.value, "qa"),
+                            counter(member.value, "tech_lead")};
   }
 }
 
@@ -150,6 +136,30 @@ std::string Plan::waits_for(const Group& group) const {
   return {};
 }
 
+std::uint64_t count_feedback(const Value& entry, std::string_view decision) {
+  const auto all = items_in(entry, "tech_lead_feedback");
+  return static_cast<std::uint64_t>(std::count_if(
+      all.begin(), all.end(),
+      [&](const Value& feedback) { return word_of(feedback, "decision") == decision; }));
+}
+
+std::uint64_t count_decisions(const FlowState& docs, const Group& group,
+                              std::string_view decision) {
+  std::uint64_t count = group.entry == nullptr ? 0 : count_feedback(*group.entry, decision);
+  for (const Message& message : messages(docs, *mailbox("techlead_to_dev"), group.id))
+    count += word_of(*message.value, "decision") == decision ? 1U : 0U;
+  return count;
+}
+
+std::vector<std::string> open_blockers(const Value* entry) {
+  std::vector<std::string> open;
+  if (entry != nullptr)
+    for (const Value& blocker : items_in(*entry, "blockers"))
+      if (!flag_of(blocker, "resolved"))
+        open.push_back(text_of(blocker, "description"));
+  return open;
+}
+
 Plan plan_of(const FlowState& docs) {
   Plan plan;
   const Value* const pm = root(docs, "pm_state");
@@ -167,7 +177,7 @@ Plan plan_of(const FlowState& docs) {
     if (status->IsObject())
       add_entries(*status, plan);
   for (Group& group : plan.groups)
-    group.approved = has_approval(docs, group);
+    group.approved = count_decisions(docs, group, "approved") > 0;
   if (pm != nullptr && plan.known) {
     Phases(*pm, plan).settle();
     std::stable_sort(plan.groups.begin(), plan.groups.end(),
