@@ -129,7 +129,7 @@ class Mail {
       ids_.insert(text_of(*message, "id"));
     for (const Value* const message : after_)
       keys_.push_back(message_key(*message));
-    if (const Accepted* const archive = archive_of(snapshot.view.docs, box.kind);
+    if (const Accepted* const archive = find(snapshot.view.docs, "archive", box.kind);
         archive != nullptr)
       for (const Value* const message : items(archive->document->root(), "messages"))
         archived_.insert(message_key(*message));
@@ -346,20 +346,6 @@ Admission admit_archive(const Change& change) {
   return admission;
 }
 
-/// baton accepts the first version as it is, unless an agent may have written it.
-Admission judge_first(const Snapshot& snapshot, const Change& change) {
-  if (!snapshot.written_by([](const Run&) { return true; }))
-    return {};
-  const Json nothing = Json::object();
-  if (const auto box = mailbox(change.kind))
-    return admit_messages(snapshot, change, *box, *nothing);
-  if (change.kind == "archive")
-    return admit_archive(change);
-  if (change.kind == "group_status")
-    return admit_groups(snapshot, change, *nothing);
-  return {};
-}
-
 /// Whether the check refuses the document anyway, so that comparing it is pointless.
 bool is_unfixable(const Snapshot& snapshot, const Change& change) {
   const Value& root = change.after.root();
@@ -371,14 +357,20 @@ bool is_unfixable(const Snapshot& snapshot, const Change& change) {
 Admission judge(const Snapshot& snapshot, const Change& change) {
   if (is_unfixable(snapshot, change))
     return {};
-  if (change.before == nullptr)
-    return judge_first(snapshot, change);
+  // baton accepts the first version as it is, unless an agent may have written it.
+  const bool first = change.before == nullptr;
+  if (first && !snapshot.written_by([](const Run&) { return true; }))
+    return {};
+  const Json nothing = Json::object();
+  const Value& before = first ? *nothing : change.before->root();
   if (const auto box = mailbox(change.kind))
-    return admit_messages(snapshot, change, *box, change.before->root());
+    return admit_messages(snapshot, change, *box, before);
   if (change.kind == "archive")
     return admit_archive(change);
   if (change.kind == "group_status")
-    return admit_groups(snapshot, change, change.before->root());
+    return admit_groups(snapshot, change, before);
+  if (first)
+    return {};
   if (change.kind == "pm_state")
     return admit_plan(snapshot, change);
   if (change.kind == "orchestrator_state")

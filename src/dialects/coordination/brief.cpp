@@ -23,12 +23,12 @@ std::string mail(const Snapshot& snapshot, std::size_t box, std::string_view gro
   return chosen->Empty() ? "" : chosen.pretty();
 }
 
-std::string tasks_of(const Value* pm, const Group& group) {
-  if (pm == nullptr || group.task == nullptr)
+std::string tasks_of(const Value& pm, const Group& group) {
+  if (group.task == nullptr)
     return {};
   const auto ids = texts_of(*group.task, "tasks");
   std::vector<std::string> tasks;
-  for (const Value* const task : items(*pm, "all_tasks")) {
+  for (const Value* const task : items(pm, "all_tasks")) {
     const std::string id = text_of(*task, "id");
     if (json::text(*task, "group_id") == group.id ||
         std::find(ids.begin(), ids.end(), id) != ids.end())
@@ -58,11 +58,9 @@ void add_peers(const Snapshot& snapshot, const Group& group, Brief& brief) {
 
 /// The first decisions matter less than the last ones.
 void add_decisions(const Snapshot& snapshot, Brief& brief) {
-  const Value* const state = root(snapshot.view.docs, "orchestrator_state");
-  if (state == nullptr)
-    return;
-  const auto all = items(*state, "decisions_log");
-  const bool many = count_of(*state, "iteration") > kSummariseAfter;
+  const Value& state = root(snapshot.view.docs, "orchestrator_state");
+  const auto all = items(state, "decisions_log");
+  const bool many = count_of(state, "iteration") > kSummariseAfter;
   const std::size_t from = many && all.size() > kLastDecisions ? all.size() - kLastDecisions : 0;
   std::vector<std::string> lines;
   for (std::size_t i = from; i < all.size(); ++i)
@@ -103,15 +101,15 @@ std::int64_t revisions(const Group& group) {
 }
 
 /// What the plan says success is: the original has no such member, plans have it all the same.
-std::string success(const Value* pm) {
-  const Value* const given = pm == nullptr ? nullptr : json::child(*pm, "success_criteria");
-  if (given == nullptr || given->IsString())
-    return given == nullptr ? "" : text_of(*pm, "success_criteria");
-  return given->IsNull() ? "" : "```json\n" + pretty_text(given) + "```\n";
+std::string success(const Value& pm) {
+  const Value& given = member(pm, "success_criteria");
+  if (given.IsNull() || given.IsString())
+    return text_of(pm, "success_criteria");
+  return "```json\n" + pretty_text(&given) + "```\n";
 }
 
 void add_group(const Snapshot& snapshot, const Group& group, Brief& brief) {
-  const Value* const pm = root(snapshot.view.docs, "pm_state");
+  const Value& pm = root(snapshot.view.docs, "pm_state");
   brief.values.insert({{"mode", snapshot.plan.simple ? "simple" : "parallel"},
                        {"files", list_lines(group.files)},
                        {"success_criteria", success(pm)},
@@ -148,8 +146,8 @@ Brief brief(const View& view, const Desired& desired) {
   add_decisions(snapshot, brief);
   brief.values.insert({{"folder", view.env.root + "/" + snapshot.options.path},
                        {"requirements", snapshot.plan.requirements},
-                       {"plan", pretty_text(root(view.docs, "pm_state"))},
-                       {"groups", pretty_text(root(view.docs, "group_status"))},
+                       {"plan", pretty_text(&root(view.docs, "pm_state"))},
+                       {"groups", pretty_text(&root(view.docs, "group_status"))},
                        {"completion_word", snapshot.options.completion_word},
                        {"refusals", refusals(snapshot, desired.role)},
                        {"rejected", rejected_lines(view)},

@@ -94,25 +94,12 @@ void failing_pass(const Value& message, const std::string& pointer, FindingList&
                        "`" + std::string(*text) + "` in a message that says PASS");
 }
 
-/// The path of the document of a kind.
-std::string place(const FlowState& docs, std::string_view kind) {
-  for (const auto& [path, accepted] : docs)
-    if (accepted.kind == kind)
-      return path;
-  return {};
-}
-
-void add(std::map<std::string, Findings>& all, const std::string& path, Finding found) {
-  all[path].push_back(std::move(found));
-}
-
 /// S17: completion is claimed too early.
 void check_completion_claim(const FlowState& docs, const Plan& plan, const Options& options,
                             std::map<std::string, Findings>& all) {
-  const Value& pm = *root(docs, "pm_state");
+  const Value& pm = root(docs, "pm_state");
   const bool stated = plan_says_completed(pm, options);
-  const Value* const state = root(docs, "orchestrator_state");
-  const bool ended = state != nullptr && json::text(*state, "status") == "completed";
+  const bool ended = json::text(root(docs, "orchestrator_state"), "status") == "completed";
   if (!stated && !ended)
     return;
   for (const Group& group : plan.groups) {
@@ -120,7 +107,7 @@ void check_completion_claim(const FlowState& docs, const Plan& plan, const Optio
     if (group.status == Status::complete && !unapproved)
       continue;
     const bool signalled = json::text(pm, "signal") == options.completion_word;
-    add(all, place(docs, stated ? "pm_state" : "orchestrator_state"),
+    all[path_of(options, stated ? "pm_state" : "orchestrator_state")].push_back(
         finding(Severity::error, "S17", signalled ? "/signal" : "/status",
                 "completion is claimed, but group " + group.id +
                     (group.status == Status::complete ? " has no approved review"
@@ -269,31 +256,29 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options) {
   const Options given = options_of(options);
   std::map<std::string, Findings> all;
-  const Value* const pm = root(docs, "pm_state");
-  if (pm == nullptr)
+  const Value& pm = root(docs, "pm_state");
+  if (pm.IsNull())
     return all;
   const Plan plan = plan_of(docs);
-  const std::string pm_path = place(docs, "pm_state");
-  for (Finding& found : check_progress(plan, *pm))
-    add(all, pm_path, std::move(found));
+  if (Findings found = check_progress(plan, pm); !found.empty())
+    all[path_of(given, "pm_state")] = std::move(found);
   check_completion_claim(docs, plan, given, all);
   for (const MailboxRow& row : kMailboxes) {
-    const Value* const file = root(docs, row.kind);
     std::size_t index = 0;
-    if (file != nullptr && !plan.groups.empty())
-      for (const Value* const message : items(*file, "messages")) {
-        const std::string pointer = "/messages/" + std::to_string(index++) + "/group_id";
-        const std::string id = text_of(*message, "group_id");
-        if (plan.find(id) == nullptr)
-          add(all, place(docs, row.kind),
-              finding(Severity::warning, "S13", pointer, "there is no group `" + id + "`"));
-      }
+    for (const Value& message : items_in(root(docs, row.kind), "messages")) {
+      const std::string pointer = item_pointer("/messages", index++) + "/group_id";
+      const std::string id = text_of(message, "group_id");
+      if (!plan.groups.empty() && plan.find(id) == nullptr)
+        all[path_of(given, row.kind)].push_back(
+            finding(Severity::warning, "S13", pointer, "there is no group `" + id + "`"));
+    }
   }
-  const Value* const state = root(docs, "orchestrator_state");
-  if (state != nullptr && text_of(*pm, "session_id") != text_of(*state, "session_id"))
-    add(all, place(docs, "orchestrator_state"),
+  const Value& state = root(docs, "orchestrator_state");
+  const std::string session = text_of(pm, "session_id");
+  if (!state.IsNull() && session != text_of(state, "session_id"))
+    all[path_of(given, "orchestrator_state")].push_back(
         finding(Severity::error, "S22", "/session_id",
-                "session_id differs from that of pm_state, `" + text_of(*pm, "session_id") + "`"));
+                "session_id differs from that of pm_state, `" + session + "`"));
   return all;
 }
 

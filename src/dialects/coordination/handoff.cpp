@@ -36,9 +36,7 @@ const Hint* hint_of(std::string_view kind, std::string_view result) {
 }
 
 Json feedback_of(const Snapshot& snapshot, const Group& group, const Value& message) {
-  Json all = Json::array();
-  for (const Value* const old : items(*group.entry, "tech_lead_feedback"))
-    all.push(Json(*old));
+  Json all(member(*group.entry, "tech_lead_feedback"));
   const std::string sent = text_of(message, "timestamp");
   all.push(Json::object({{"iteration", Json(group.counters.tech_lead)},
                          {"decision", word_of(message, "decision").value_or("")},
@@ -175,7 +173,7 @@ std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
   if (snapshot.options.archive_after == Millis(0))
     return {};
   const std::vector<std::size_t> old = due(snapshot, all, memo.read_ms, decision);
-  const Accepted* const archive = archive_of(snapshot.view.docs, kind);
+  const Accepted* const archive = find(snapshot.view.docs, "archive", kind);
   if (old.empty() || (archive != nullptr && (!archive->present || !archive->rejected.empty())))
     return {};
   std::set<std::string> there;

@@ -202,10 +202,9 @@ class Router {
 
   /// Rows 7 and 8: writes the blocker that the developer should have written.
   void block(const Group& group, Word purpose, const std::string& why) {
-    Json blockers = Json::array();
+    Json blockers;
     if (group.entry != nullptr)
-      for (const Value* const blocker : items(*group.entry, "blockers"))
-        blockers.push(Json(*blocker));
+      blockers = Json(member(*group.entry, "blockers"));
     blockers.push(Json::object({{"description", why}, {"resolved", false}, {"resolution", ""}}));
     writes_.set(
         snapshot_, group,
@@ -315,9 +314,7 @@ void approve(const Snapshot& snapshot, const Request& request, Writes& writes, D
     decision.replies.push_back(Reply{request.id, false, std::move(why)});
     return;
   }
-  Json feedback = Json::array();
-  for (const Value* const old : items(*group->entry, "tech_lead_feedback"))
-    feedback.push(Json(*old));
+  Json feedback(member(*group->entry, "tech_lead_feedback"));
   std::string comment = text_of(*request.arguments, "comment");
   if (comment.empty())
     comment = "approved by a person" + (request.by.empty() ? "" : ": " + request.by);

@@ -70,8 +70,7 @@ class Edits {
   void log(const std::vector<LogEntry>& entries, Time wall) {
     if (entries.empty())
       return;
-    if (const Value* const log = json::child(state_, "decisions_log");
-        log == nullptr || !log->IsArray())
+    if (!member(state_, "decisions_log").IsArray())
       edits_.push_back(json::Edit{"/decisions_log", "[]"});
     for (const LogEntry& entry : entries)
       edits_.push_back(
@@ -101,11 +100,6 @@ class Edits {
   std::vector<json::Edit> edits_;
 };
 
-std::string session_id(const Snapshot& snapshot) {
-  const Value* const pm = root(snapshot.view.docs, "pm_state");
-  return pm == nullptr ? std::string() : text_of(*pm, "session_id");
-}
-
 }  // namespace
 
 std::string fresh_orchestrator(const std::string& session_id, Time wall) {
@@ -130,7 +124,8 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
     if (stage != SessionStage::no_requirements)
       decision.updates.emplace_back(
           Create{path_of(snapshot.options, "orchestrator_state"),
-                 fresh_orchestrator(session_id(snapshot), snapshot.view.wall),
+                 fresh_orchestrator(text_of(root(snapshot.view.docs, "pm_state"), "session_id"),
+                                    snapshot.view.wall),
                  "the session has no orchestrator_state yet"});
     return;
   }

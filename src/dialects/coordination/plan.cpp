@@ -162,27 +162,22 @@ std::vector<std::string> open_blockers(const Value* entry) {
 
 Plan plan_of(const FlowState& docs) {
   Plan plan;
-  const Value* const pm = root(docs, "pm_state");
-  plan.known = pm != nullptr && pm->IsObject();
-  if (pm != nullptr && plan.known) {
-    const auto mode = json::text(*pm, "mode");
-    plan.decided = mode.has_value();
-    plan.simple = mode == "simple";
-    plan.requirements = text_of(*pm, "original_requirements");
-    for (const Value* const task : items(*pm, "task_groups"))
-      if (Group group = planned_group(*task); plan.find(group.id) == nullptr)
-        plan.groups.push_back(std::move(group));
-  }
-  if (const Value* const status = root(docs, "group_status"); status != nullptr)
-    if (status->IsObject())
-      add_entries(*status, plan);
+  const Value& pm = root(docs, "pm_state");
+  plan.known = pm.IsObject();
+  const auto mode = json::text(pm, "mode");
+  plan.decided = mode.has_value();
+  plan.simple = mode == "simple";
+  plan.requirements = text_of(pm, "original_requirements");
+  for (const Value& task : items_in(pm, "task_groups"))
+    if (Group group = planned_group(task); plan.find(group.id) == nullptr)
+      plan.groups.push_back(std::move(group));
+  if (const Value& status = root(docs, "group_status"); status.IsObject())
+    add_entries(status, plan);
   for (Group& group : plan.groups)
     group.approved = count_decisions(docs, group, "approved") > 0;
-  if (pm != nullptr && plan.known) {
-    Phases(*pm, plan).settle();
-    std::stable_sort(plan.groups.begin(), plan.groups.end(),
-                     [](const Group& a, const Group& b) { return a.phase < b.phase; });
-  }
+  Phases(pm, plan).settle();
+  std::stable_sort(plan.groups.begin(), plan.groups.end(),
+                   [](const Group& a, const Group& b) { return a.phase < b.phase; });
   return plan;
 }
 

@@ -220,9 +220,8 @@ std::string entry_digest(const Value& entry) {
 
 void note_starts(Snapshot& snapshot, Writes& writes) {
   if (snapshot.memo.fresh)
-    if (const Value* const state = root(snapshot.view.docs, "orchestrator_state"))
-      snapshot.memo.spawns = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(0, json::integer(*state, "total_spawns").value_or(0)));
+    snapshot.memo.spawns = static_cast<std::uint64_t>(std::max<std::int64_t>(
+        0, count_of(root(snapshot.view.docs, "orchestrator_state"), "total_spawns")));
   std::set<RunId> there;
   std::vector<const Run*> started;
   std::set<RunId> fresh;
