@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
@@ -54,7 +55,7 @@ int choice(const Value& given, std::string_view name,
 
 /// `DEVELOP`, `develop` and `action-develop-with-file` mean the same (C-11).
 std::optional<Action> parse_last_action(const std::string& text) {
-  const std::string word = lower_case(text);
+  const std::string word = lower(text);
   std::string_view left = word;
   constexpr std::string_view kFront = "action-";
   constexpr std::string_view kBack = "-with-file";

@@ -76,15 +76,6 @@ std::int64_t whole(std::string_view text) {
   return value;
 }
 
-/// A percentage; null for other texts. from_chars accepts `NaN` and `inf`, JSON does not.
-Json rate(std::string text) {
-  std::erase_if(text, [](char c) { return c == '*' || c == '%' || c == ' '; });
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = error == std::errc() && end == text.data() + text.size();
-  return good && value >= 0 && value <= 100 ? Json(value) : Json();
-}
-
 /// `Iteration N - what (when)`.
 struct Iteration {
   std::int64_t number = 0;
@@ -169,6 +160,15 @@ void read_detail(const Line& line, Json& hypothesis) {
 }
 
 }  // namespace
+
+// from_chars accepts `NaN` and `inf`, JSON does not.
+Json rate(std::string text) {
+  std::erase_if(text, [](char c) { return c == '*' || c == '%' || c == ' '; });
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = error == std::errc() && end == text.data() + text.size();
+  return good && value >= 0 && value <= 100 ? Json(value) : Json();
+}
 
 Json moment(const std::string& text) {
   return parse_timestamp(text) ? Json(text) : Json();

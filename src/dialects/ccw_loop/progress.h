@@ -39,6 +39,8 @@ Json read_validate(std::string_view text);
 /// The task of the whole loop, from validate.md.
 std::string task_in_validate(std::string_view text);
 
+/// A percentage such as `75%` or `61.5`; null for other texts.
+Json rate(std::string text);
 /// The text if it is a time, else null.
 Json moment(const std::string& text);
 

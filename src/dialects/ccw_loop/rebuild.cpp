@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
@@ -182,16 +181,9 @@ Json debug_of(const FlowState& docs) {
   return debug;
 }
 
-/// A number from 0 to 100, also as text; else null.
+/// A percentage, also as text; else null.
 Json percent(const Value& value) {
-  std::optional<double> number = json::number(value);
-  if (const auto text = json::text(value)) {
-    double parsed = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), parsed);
-    if (error == std::errc() && end == text->data() + text->size())
-      number = parsed;
-  }
-  return number && *number >= 0 && *number <= 100 ? Json(*number) : Json();
+  return rate(value.IsString() ? std::string(json::name(value)) : json::dump(value));
 }
 
 Json failed_tests(const Value& run) {

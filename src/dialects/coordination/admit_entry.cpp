@@ -55,7 +55,7 @@ Json completed(const Value& before, const Value& after) {
   keep_items(before, after, "files_modified", json::equal, entry);
   keep_items(before, after, "tech_lead_feedback", same_feedback, entry);
   // An agent may reword a blocker, so baton restores blockers only if the list got shorter.
-  if (items(after, "blockers").size() < items(before, "blockers").size())
+  if (items_in(after, "blockers").Size() < items_in(before, "blockers").Size())
     keep_items(before, after, "blockers", same_blocker, entry);
   for (const std::string_view name : {"start_time", "branch_name", "group_name"})
     if (const Value& had = member(before, name); !had.IsNull() && member(after, name).IsNull())
@@ -95,20 +95,20 @@ Json without_unauthorized(const Snapshot& snapshot, const std::string& id, const
   if (approves && speaks)
     return entry;
   const auto known =
-      before == nullptr ? std::vector<const Value*>{} : items(*before, "tech_lead_feedback");
+      items_in(before == nullptr ? nullptr : json::child(*before, "tech_lead_feedback"));
   const auto unauthorized = [&](const Value& feedback) {
     return !(word_of(feedback, "decision") == "approved" ? approves : speaks) &&
            std::none_of(known.begin(), known.end(),
-                        [&](const Value* old) { return same_feedback(*old, feedback); });
+                        [&](const Value& old) { return same_feedback(old, feedback); });
   };
   Json kept = Json::array();
   bool approved = false;
   std::string_view claimed;
-  for (const Value* const item : items(after, "tech_lead_feedback"))
-    if (!unauthorized(*item)) {
-      kept.push(Json(*item));
+  for (const Value& item : items_in(after, "tech_lead_feedback"))
+    if (!unauthorized(item)) {
+      kept.push(Json(item));
     } else {
-      claimed = word_of(*item, "decision").value_or("feedback");
+      claimed = word_of(item, "decision").value_or("feedback");
       approved = approved || claimed == "approved";
     }
   if (claimed.empty())

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kStrongAfter = 3;
 constexpr std::int64_t kSummariseAfter = 10;
-constexpr std::size_t kLastDecisions = 3;
+constexpr unsigned kLastDecisions = 3;
 
 /// The messages nobody has read yet; if all are read, the newest.
 std::string mail(const Snapshot& snapshot, std::size_t box, std::string_view group) {
@@ -28,11 +28,11 @@ std::string tasks_of(const Value& pm, const Group& group) {
     return {};
   const auto ids = texts_of(*group.task, "tasks");
   std::vector<std::string> tasks;
-  for (const Value* const task : items(pm, "all_tasks")) {
-    const std::string id = text_of(*task, "id");
-    if (json::text(*task, "group_id") == group.id ||
+  for (const Value& task : items_in(pm, "all_tasks")) {
+    const std::string id = text_of(task, "id");
+    if (json::text(task, "group_id") == group.id ||
         std::find(ids.begin(), ids.end(), id) != ids.end())
-      tasks.push_back(id + ": " + text_of(*task, "description"));
+      tasks.push_back(id + ": " + text_of(task, "description"));
   }
   return list_lines(tasks);
 }
@@ -59,13 +59,13 @@ void add_peers(const Snapshot& snapshot, const Group& group, Brief& brief) {
 /// The first decisions matter less than the last ones.
 void add_decisions(const Snapshot& snapshot, Brief& brief) {
   const Value& state = root(snapshot.view.docs, "orchestrator_state");
-  const auto all = items(state, "decisions_log");
+  const auto all = items_in(state, "decisions_log");
   const bool many = count_of(state, "iteration") > kSummariseAfter;
-  const std::size_t from = many && all.size() > kLastDecisions ? all.size() - kLastDecisions : 0;
+  const auto from = many && all.Size() > kLastDecisions ? all.Size() - kLastDecisions : 0;
   std::vector<std::string> lines;
-  for (std::size_t i = from; i < all.size(); ++i)
-    lines.push_back(std::to_string(count_of(*all[i], "iteration")) + " " +
-                    text_of(*all[i], "decision") + ": " + text_of(*all[i], "reasoning"));
+  for (auto i = from; i < all.Size(); ++i)
+    lines.push_back(std::to_string(count_of(all[i], "iteration")) + " " +
+                    text_of(all[i], "decision") + ": " + text_of(all[i], "reasoning"));
   brief.values["decisions"] = list_lines(lines);
   brief.values["decisions_left_out"] = from > 0 ? std::to_string(from) : "";
 }

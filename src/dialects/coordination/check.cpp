@@ -136,7 +136,7 @@ class Comparison {
     for (const auto& [list, says] :
          {std::pair("completed_groups", kComplete), std::pair("in_progress_groups", kInProgress),
           std::pair("pending_groups", kPending)})
-      each_listed(pm_, "/" + std::string(list), list, says);
+      each_listed(pm_, "", list, says);
     each("task_groups", [&](const Value& task, const std::string& pointer) {
       const std::string_view said = word_of(task, "status").value_or("");
       compare(text_of(task, "id"), pointer + "/status", said == "assigned" ? kPending : said);
@@ -144,7 +144,7 @@ class Comparison {
     // A phase in progress may have groups of any state.
     each("execution_phases", [&](const Value& phase, const std::string& pointer) {
       if (const std::string_view said = word_of(phase, "status").value_or(""); said != kInProgress)
-        each_listed(phase, pointer + "/group_ids", "group_ids", said);
+        each_listed(phase, pointer, "group_ids", said);
     });
     // So may a group in progress have tasks of any state.
     each("all_tasks", [&](const Value& task, const std::string& pointer) {
@@ -165,9 +165,8 @@ class Comparison {
 
   void each_listed(const Value& holder, const std::string& pointer, std::string_view list,
                    std::string_view says) {
-    std::size_t n = 0;
-    for (const std::string& id : texts_of(holder, list))
-      compare(id, item_pointer(pointer, n++), says);
+    each_text(holder, pointer, list,
+              [&](const std::string& id, const std::string& place) { compare(id, place, says); });
   }
 
   /// Groups without an entry have not begun and are not compared.
@@ -212,9 +211,9 @@ Findings check_groups(const Value& status, bool reviews) {
 }
 
 Findings check_orchestrator(const Value& state) {
-  const auto agents = items(state, "active_agents");
-  const auto developers = std::count_if(agents.begin(), agents.end(), [](const Value* agent) {
-    return json::text(*agent, "agent_type") == kDeveloper;
+  const auto agents = items_in(state, "active_agents");
+  const auto developers = std::count_if(agents.begin(), agents.end(), [](const Value& agent) {
+    return json::text(agent, "agent_type") == kDeveloper;
   });
   if (developers <= kMostDevelopers)
     return {};
@@ -226,12 +225,12 @@ Findings check_mailbox(const Value& mailbox) {
   FindingList findings("coordination");
   std::set<std::string> ids;
   std::size_t index = 0;
-  for (const Value* const message : items(mailbox, "messages")) {
-    const std::string pointer = "/messages/" + std::to_string(index++);
-    const std::string id = text_of(*message, "id");
+  for (const Value& message : items_in(mailbox, "messages")) {
+    const std::string pointer = item_pointer("/messages", index++);
+    const std::string id = text_of(message, "id");
     if (!ids.insert(id).second)
       findings.error("S12", pointer + "/id", "`" + id + "` is the id of an earlier message");
-    failing_pass(*message, pointer, findings);
+    failing_pass(message, pointer, findings);
   }
   return findings.take();
 }

@@ -98,15 +98,6 @@ bool is_metadata(std::string_view key) {
   return key.starts_with('_') || key.starts_with('$');
 }
 
-std::vector<const Value*> items(const Value& object, std::string_view name) {
-  std::vector<const Value*> all;
-  const Value* const list = json::child(object, name);
-  if (list != nullptr && list->IsArray())
-    for (const Value& item : list->GetArray())
-      all.push_back(&item);
-  return all;
-}
-
 std::optional<std::string_view> word_of(const Value& object, std::string_view name) {
   const auto text = json::text(object, name);
   return text ? std::optional(canonical_word(name, *text)) : std::nullopt;

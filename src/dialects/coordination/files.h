@@ -45,8 +45,14 @@ std::vector<Create> rebuild(const View& view);
 /// Whether a member is a note for people and not a group.
 bool is_metadata(std::string_view key);
 
-/// The items of an array; empty without one.
-std::vector<const Value*> items(const Value& object, std::string_view name);
+/// Calls `look` with each text of a list and the pointer to it. `pointer` leads to the object.
+template <class Look>
+void each_text(const Value& object, const std::string& pointer, std::string_view list,
+               const Look& look) {
+  std::size_t index = 0;
+  for (const std::string& text : texts_of(object, list))
+    look(text, pointer + "/" + std::string(list) + "/" + std::to_string(index++));
+}
 /// A status, role or decision with its alias replaced.
 std::optional<std::string_view> word_of(const Value& object, std::string_view name);
 

@@ -113,25 +113,25 @@ std::int64_t now_ms(const Snapshot& snapshot) {
 }
 
 /// Notes when baton first saw each message as read. Forgets messages that are gone.
-void note_read(const Snapshot& snapshot, const std::vector<const Value*>& all,
+void note_read(const Snapshot& snapshot, Value::ConstArray all,
                std::map<std::string, std::int64_t>& since) {
   std::map<std::string, std::int64_t> now;
-  for (const Value* const message : all)
-    if (json::boolean(*message, "read").value_or(false)) {
-      const auto known = since.find(message_key(*message));
-      now[message_key(*message)] = known == since.end() ? now_ms(snapshot) : known->second;
+  for (const Value& message : all)
+    if (flag_of(message, "read")) {
+      const auto known = since.find(message_key(message));
+      now[message_key(message)] = known == since.end() ? now_ms(snapshot) : known->second;
     }
   since = std::move(now);
 }
 
 /// Indices of the messages that are due, oldest first. Sets when to look again for the next one.
-std::vector<std::size_t> due(const Snapshot& snapshot, const std::vector<const Value*>& all,
-                             const std::map<std::string, std::int64_t>& since, Decision& decision) {
-  std::vector<std::size_t> due;
+std::vector<unsigned> due(const Snapshot& snapshot, Value::ConstArray all,
+                          const std::map<std::string, std::int64_t>& since, Decision& decision) {
+  std::vector<unsigned> due;
   std::set<std::string> stays;  // groups with an older message that stays
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string group = text_of(*all[i], "group_id");
-    const auto read = since.find(message_key(*all[i]));
+  for (unsigned i = 0; i < all.Size(); ++i) {
+    const std::string group = text_of(all[i], "group_id");
+    const auto read = since.find(message_key(all[i]));
     if (read == since.end() || stays.contains(group)) {
       stays.insert(group);
       continue;
@@ -168,23 +168,23 @@ std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
   if (file == nullptr || !file->present || !file->rejected.empty())
     return {};
   MailMemo& memo = snapshot.memo.mail[std::string(kind)];
-  const auto all = items(file->document->root(), "messages");
+  const auto all = items_in(file->document->root(), "messages");
   note_read(snapshot, all, memo.read_ms);
   if (snapshot.options.archive_after == Millis(0))
     return {};
-  const std::vector<std::size_t> old = due(snapshot, all, memo.read_ms, decision);
+  const std::vector<unsigned> old = due(snapshot, all, memo.read_ms, decision);
   const Accepted* const archive = find(snapshot.view.docs, "archive", kind);
   if (old.empty() || (archive != nullptr && (!archive->present || !archive->rejected.empty())))
     return {};
   std::set<std::string> there;
   if (archive != nullptr)
-    for (const Value* const message : items(archive->document->root(), "messages"))
-      there.insert(message_key(*message));
+    for (const Value& message : items_in(archive->document->root(), "messages"))
+      there.insert(message_key(message));
   std::vector<const Value*> fresh;
   std::vector<json::Edit> gone;  // last one first, so that the indices stay valid
-  for (const std::size_t i : old)
-    if (!there.contains(message_key(*all[i])))
-      fresh.push_back(all[i]);
+  for (const unsigned i : old)
+    if (!there.contains(message_key(all[i])))
+      fresh.push_back(&all[i]);
     else
       gone.insert(gone.begin(), json::Edit{"/messages/" + std::to_string(i), ""});
   if (!fresh.empty()) {

@@ -17,13 +17,13 @@ std::int64_t counter(const Value& entry, std::string_view name) {
 class Phases {
  public:
   Phases(const Value& pm, Plan& plan) : plan_(plan) {
-    for (const Value* const phase : items(pm, "execution_phases")) {
-      const auto number = json::integer(*phase, "phase_number");
+    for (const Value& phase : items_in(pm, "execution_phases")) {
+      const auto number = json::integer(phase, "phase_number");
       if (!number)
         continue;
-      for (const std::string& id : texts_of(*phase, "group_ids"))
+      for (const std::string& id : texts_of(phase, "group_ids"))
         phases_.emplace(id, *number);
-      if (const auto count = json::integer(*phase, "parallel_count"); count && *count > 0)
+      if (const auto count = json::integer(phase, "parallel_count"); count && *count > 0)
         plan.parallel_counts[*number] = *count;
     }
   }

@@ -53,10 +53,9 @@ void resolve_own(const Snapshot& snapshot, const Group& group, Writes& writes) {
   if (group.entry == nullptr || memo == snapshot.memo.groups.end() || memo->second.blocker.empty())
     return;
   Json blockers = Json::array();
-  for (const Value* const blocker : items(*group.entry, "blockers")) {
-    Json entry(*blocker);
-    if (text_of(*blocker, "description") == memo->second.blocker &&
-        !json::boolean(*blocker, "resolved").value_or(false)) {
+  for (const Value& blocker : items_in(*group.entry, "blockers")) {
+    Json entry(blocker);
+    if (text_of(blocker, "description") == memo->second.blocker && !flag_of(blocker, "resolved")) {
       entry.set("resolved", true);
       entry.set("resolution", "unblocked");
     }

@@ -130,8 +130,8 @@ bool unblocked(const Snapshot& snapshot, const Group& group) {
   const auto sent = messages(snapshot.view.docs, *mailbox("techlead_to_dev"), group.id);
   if (!sent.empty() && word_of(*sent.back().value, "decision") == "unblocked")
     return true;
-  const auto feedback = items(*group.entry, "tech_lead_feedback");
-  return !feedback.empty() && word_of(*feedback.back(), "decision") == "unblocked";
+  const auto feedback = items_in(*group.entry, "tech_lead_feedback");
+  return !feedback.Empty() && word_of(feedback[feedback.Size() - 1], "decision") == "unblocked";
 }
 
 std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject) {

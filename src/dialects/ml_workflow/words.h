@@ -34,10 +34,8 @@ static_assert(in_enum_order(kStatuses, &StatusRow::status, Status::cancelled));
 
 /// Nothing for an unknown word.
 constexpr std::optional<Status> parse_status(std::string_view word) {
-  for (const StatusRow& row : kStatuses)
-    if (row.word == word)
-      return row.status;
-  return std::nullopt;
+  const StatusRow* const row = row_of(kStatuses, word);
+  return row == nullptr ? std::nullopt : std::optional(row->status);
 }
 
 /// The approvals that a person gives.
