@@ -34,7 +34,7 @@ constexpr std::array kSteps = {
 };
 static_assert(kSteps.size() == kLastStep);
 
-const StepRow* row_of(std::int64_t step) {
+const StepRow* step_row(std::int64_t step) {
   return step >= 1 && step <= kLastStep ? &kSteps[static_cast<std::size_t>(step - 1)] : nullptr;
 }
 
@@ -124,24 +124,24 @@ std::size_t plan_start(const Value& root) {
 }
 
 std::string_view template_of(std::int64_t step, Half half) {
-  const StepRow* const row = row_of(step);
+  const StepRow* const row = step_row(step);
   if (row == nullptr)
     return "";
   return half == Half::b ? row->templates.back() : row->templates.front();
 }
 
 std::string_view agent_of(std::int64_t step) {
-  const StepRow* const row = row_of(step);
+  const StepRow* const row = step_row(step);
   return row != nullptr ? row->agent : "";
 }
 
 std::string_view purpose_of(std::int64_t step) {
-  const StepRow* const row = row_of(step);
+  const StepRow* const row = step_row(step);
   return row != nullptr ? row->purpose : "";
 }
 
 std::string_view successors(std::int64_t step) {
-  const StepRow* const row = row_of(step);
+  const StepRow* const row = step_row(step);
   return row != nullptr ? row->successors : "1";
 }
 
@@ -150,7 +150,7 @@ bool follows(std::int64_t step, std::int64_t next) {
 }
 
 bool template_fits(std::int64_t step, std::string_view file) {
-  const StepRow* const row = row_of(step);
+  const StepRow* const row = step_row(step);
   if (row == nullptr)
     return false;
   if (code_validation(step) && half_of(file) == Half::both)
