@@ -81,12 +81,33 @@ std::string normalized(std::string_view path) {
   return (path.starts_with('/') ? "/" : "") + join(kept, "/");
 }
 
+namespace {
+
+const Value& or_null(const Value* value) {
+  static const Value none;
+  return value == nullptr ? none : *value;
+}
+
+}  // namespace
+
+const Value& member(const Value& object, std::string_view name) {
+  return or_null(json::child(object, name));
+}
+
+const Value& value_at(const Value& root, std::string_view pointer) {
+  return or_null(json::at(root, pointer));
+}
+
 std::string text_of(const Value& object, std::string_view name) {
   return std::string(json::text(object, name).value_or(""));
 }
 
 std::int64_t count_of(const Value& object, std::string_view name) {
   return json::integer(object, name).value_or(0);
+}
+
+bool flag_of(const Value& object, std::string_view name) {
+  return json::boolean(object, name).value_or(false);
 }
 
 std::string pretty_text(const Value* value) {

@@ -36,10 +36,16 @@ std::string first_error(const std::string& path, const std::string& findings);
 /// of a relative path stays.
 std::string normalized(std::string_view path);
 
+/// A member, or null.
+const Value& member(const Value& object, std::string_view name);
+/// The value at a JSON pointer, or null.
+const Value& value_at(const Value& root, std::string_view pointer);
 /// A text member; empty without one.
 std::string text_of(const Value& object, std::string_view name);
 /// An integer member; 0 without one.
 std::int64_t count_of(const Value& object, std::string_view name);
+/// A boolean member; false without one.
+bool flag_of(const Value& object, std::string_view name);
 /// The items of a list, or of a member that is one; none for anything else.
 Value::ConstArray items_in(const Value* list);
 Value::ConstArray items_in(const Value& object, std::string_view name);

@@ -25,7 +25,8 @@ std::int64_t number(World& world, const std::string& path, const std::string& po
   return value == nullptr ? -1 : json::integer(*value).value_or(-1);
 }
 
-/// How many starts the log tells of, each by a number of its own; -1 when they do not follow.
+/// How many starts the log tells of, without those that it takes back; -1 when their numbers do not
+/// follow.
 std::int64_t logged(World& world) {
   auto parsed = parse_json(*world.disk.file("coordination/orchestrator_state.json"));
   REQUIRE(parsed);
@@ -33,9 +34,10 @@ std::int64_t logged(World& world) {
   const Value* const log = json::child(**parsed, "decisions_log");
   REQUIRE(log != nullptr);
   for (const Value& entry : log->GetArray()) {
-    if (json::integer(entry, "iteration") != starts + 1)
+    const bool undone = json::text(entry, "decision") == "undo_spawn";
+    if (json::integer(entry, "iteration") != starts + (undone ? -1 : 1))
       return -1;
-    starts += json::text(entry, "decision") == "spawn_2_developers_parallel" ? 2 : 1;
+    starts += undone ? -1 : json::text(entry, "decision") == "spawn_2_developers_parallel" ? 2 : 1;
   }
   return starts;
 }

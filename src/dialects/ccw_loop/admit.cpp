@@ -5,6 +5,7 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 #include "dialects/ccw_loop/loop.h"
 #include "dialects/ccw_loop/memo.h"
+#include "dialects/findings.h"
 #include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
@@ -24,8 +25,8 @@ bool has(const std::vector<std::string>& history, const std::string& digest) {
 
 /// The id of a task that was completed before and is not completed now; empty: none.
 std::string undone_task(const Value& before, const Value& after) {
-  const Value& tasks = list(member(after, "develop"), "tasks");
-  for (const Value& task : list(member(before, "develop"), "tasks").GetArray()) {
+  const auto tasks = items_in(member(after, "develop"), "tasks");
+  for (const Value& task : items_in(member(before, "develop"), "tasks")) {
     if (json::text(task, "status") != "completed")
       continue;
     const Value* const now = item_of(tasks, json::text(task, "id").value_or(""));
@@ -46,8 +47,10 @@ bool went_back(const Value& before, const Value& after) {
         std::pair("validate", "last_run_at")})
     if (timestamp(member(after, part), name) < timestamp(member(before, part), name))
       return true;
-  return list(after, "completed_actions").Size() < list(before, "completed_actions").Size() ||
-         list(after, "errors").Size() < list(before, "errors").Size();
+  const auto shrank = [&](std::string_view name) {
+    return items_in(after, name).Size() < items_in(before, name).Size();
+  };
+  return shrank("completed_actions") || shrank("errors");
 }
 
 /// Compares two versions and collects the corrections of the newer one.
@@ -84,11 +87,7 @@ class Comparison {
   }
 
   void broken(std::string_view rule, std::string_view name, const std::string& why) {
-    Finding finding;
-    finding.rule = "ccw_loop/" + std::string(rule);
-    finding.pointer = "/" + std::string(name);
-    finding.message = why;
-    findings_.push_back(std::move(finding));
+    findings_.error(rule, "/" + std::string(name), why);
     why_ += (why_.empty() ? "" : "; ") + why;
   }
 
@@ -224,7 +223,7 @@ class Comparison {
     if (!text)
       return admission;
     admission.why = why_;
-    admission.findings = findings_;
+    admission.findings = findings_.take();
     admission.verdict =
         nothing_new(*text) ? Admission::Verdict::restore : Admission::Verdict::merged;
     admission.text = std::move(*text);
@@ -252,7 +251,7 @@ class Comparison {
   bool stale_skill_ = false;
   bool knows_of_resume_ = false;
   std::vector<json::Edit> edits_;
-  Findings findings_;
+  FindingList findings_{kDialect};
   std::string why_;
   std::string warning_;
 };

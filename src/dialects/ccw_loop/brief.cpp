@@ -19,7 +19,7 @@ Brief brief(const View& view, const Desired& desired) {
   const TaskList prepared = task_list(view.docs);
   const Run* const last = snapshot.job.last;
   const std::string output = last == nullptr ? "" : last->output;
-  const Value* const errors = loop.skill == nullptr ? nullptr : &list(*loop.skill, "errors");
+  const Value* const errors = json::at(*loop.root, "/skill_state/errors");
   brief.state_file = loop.path;
   brief.values = {
       {"loop_id", view.flow.name},
@@ -35,7 +35,7 @@ Brief brief(const View& view, const Desired& desired) {
       {"last_action", last == nullptr ? "" : last->purpose},
       {"last_end", last == nullptr ? "" : how_it_ended(*last)},
       {"last_output", output.substr(output.size() - std::min(output.size(), kTailBytes))},
-      {"errors", errors == nullptr || errors->Empty() ? "" : pretty_text(errors)},
+      {"errors", items_in(errors).Empty() ? "" : pretty_text(errors)},
       {"task_files", join(prepared.paths, ", ")},
       {"tasks", prepared.tasks.empty() ? "" : develop_tasks(prepared).pretty()},
       {"state", loop.file->document->text()}};

@@ -91,15 +91,14 @@ void tool_rule(const Value& task, const std::string& pointer, const Json& option
       lists(configured, *tool))
     return;
   std::vector<std::string> known(kTools.begin(), kTools.end());
-  if (configured != nullptr && configured->IsArray())
-    for (const Value& each : configured->GetArray())
-      known.emplace_back(json::text(each).value_or(""));
+  for (const std::string& each : texts_of(configured))
+    known.push_back(each);
   findings.error("S17", pointer + "/tool",
                  shown(*tool) + " is no tool; `tools` of ccw_loop in baton.yaml may name more",
                  json::child(task, "tool"), join(known, ", "));
 }
 
-void task_rules(const Value& tasks, const std::string& pointer, const Json& options,
+void task_rules(Value::ConstArray tasks, const std::string& pointer, const Json& options,
                 FindingList& findings) {
   std::set<std::string_view> seen;
   bool working = false;
@@ -119,10 +118,10 @@ void task_rules(const Value& tasks, const std::string& pointer, const Json& opti
 
 void develop_rules(const Value& develop, const Json& options, FindingList& findings) {
   const std::string here = "/skill_state/develop";
-  const Value& tasks = list(develop, "tasks");
+  const auto tasks = items_in(develop, "tasks");
   compare(
       develop, here,
-      {"S3", "completed", count(tasks, "status", "completed"), "completed task", "completed tasks"},
+      {"S3", "completed", count_status(tasks, "completed"), "completed task", "completed tasks"},
       findings);
   compare(develop, here, {"S4", "total", tasks.Size(), "task", "tasks"}, findings);
   if (const auto current = json::text(develop, "current_task");
@@ -134,7 +133,7 @@ void develop_rules(const Value& develop, const Json& options, FindingList& findi
 
 void debug_rules(const Value& debug, FindingList& findings) {
   const std::string here = "/skill_state/debug";
-  const Value& hypotheses = list(debug, "hypotheses");
+  const auto hypotheses = items_in(debug, "hypotheses");
   compare(debug, here, {"S7", "hypotheses_count", hypotheses.Size(), "hypothesis", "hypotheses"},
           findings);
   const auto confirmed = json::text(debug, "confirmed_hypothesis");
@@ -155,8 +154,8 @@ void debug_rules(const Value& debug, FindingList& findings) {
 
 void validate_rules(const Value& validate, Status status, FindingList& findings) {
   const std::string here = "/skill_state/validate";
-  const bool passed = json::boolean(validate, "passed").value_or(false);
-  const Value& failed = list(validate, "failed_tests");
+  const bool passed = flag_of(validate, "passed");
+  const auto failed = items_in(validate, "failed_tests");
   if (passed && !failed.Empty())
     findings.warning("S9", here + "/passed",
                      "passed is true, but failed_tests names " + std::to_string(failed.Size()) +
@@ -171,54 +170,43 @@ void validate_rules(const Value& validate, Status status, FindingList& findings)
 void begin_rule(const Value& root, const Value& skill, Status status, FindingList& findings) {
   if (status != Status::created)
     return;
-  const Value* const develop = json::child(skill, "develop");
-  const Value& tasks = list(develop != nullptr ? *develop : skill, "tasks");
-  if (json::integer(root, "current_iteration").value_or(0) > 0 ||
-      count(tasks, "status", "pending") < static_cast<std::int64_t>(tasks.Size()))
+  const auto tasks = items_in(member(skill, "develop"), "tasks");
+  if (count_of(root, "current_iteration") > 0 || count_status(tasks, "pending") < tasks.Size())
     findings.warning("S16", "/status", "the loop is created, but work has been done already",
                      json::child(root, "status"), "running or paused");
 }
 
 void time_rules(const Value& root, const Value& skill, FindingList& findings) {
   TimestampCheck times;
-  const auto look = [&](const Value* object, const std::string& pointer,
-                        std::initializer_list<std::string_view> names) {
-    if (object != nullptr)
-      times.look(*object, pointer, names, kNoSuchDay, findings);
+  const auto look = [&](const std::string& pointer, std::initializer_list<std::string_view> names) {
+    times.look(value_at(root, pointer), pointer, names, kNoSuchDay, findings);
   };
-  look(&root, "", {"created_at", "updated_at", "completed_at"});
-  const Value* const develop = json::child(skill, "develop");
-  look(develop, "/skill_state/develop", {"last_progress_at"});
-  const Value& tasks = list(develop != nullptr ? *develop : skill, "tasks");
-  for (rapidjson::SizeType i = 0; i < tasks.Size(); ++i)
-    look(&tasks[i], "/skill_state/develop/tasks/" + std::to_string(i),
-         {"created_at", "completed_at"});
-  look(json::child(skill, "debug"), "/skill_state/debug", {"last_analysis_at"});
-  look(json::child(skill, "validate"), "/skill_state/validate", {"last_run_at"});
-  const Value& errors = list(skill, "errors");
-  for (rapidjson::SizeType i = 0; i < errors.Size(); ++i)
-    look(&errors[i], "/skill_state/errors/" + std::to_string(i), {"timestamp"});
+  look("", {"created_at", "updated_at", "completed_at"});
+  look("/skill_state/develop", {"last_progress_at"});
+  const std::string tasks = "/skill_state/develop/tasks";
+  for (std::size_t i = 0; i < items_in(json::at(root, tasks)).Size(); ++i)
+    look(item_pointer(tasks, i), {"created_at", "completed_at"});
+  look("/skill_state/debug", {"last_analysis_at"});
+  look("/skill_state/validate", {"last_run_at"});
+  for (std::size_t i = 0; i < items_in(skill, "errors").Size(); ++i)
+    look(item_pointer("/skill_state/errors", i), {"timestamp"});
   times.report("S18", findings);
 }
 
 void state_rules(const std::string& path, const Value& root, const Json& options,
                  FindingList& findings) {
-  static const Value none;
   const auto status = parse_status(json::text(root, "status").value_or(""));
   if (!status)
     return;
-  const Value* const member = json::child(root, "skill_state");
-  const Value& skill = member != nullptr ? *member : none;
+  const Value& skill = member(root, "skill_state");
   name_rule(path, root, findings);
   end_rules(root, *status, findings);
   iteration_rule(root, findings);
   age_rule(root, findings);
   begin_rule(root, skill, *status, findings);
   time_rules(root, skill, findings);
-  if (const Value* const develop = json::child(skill, "develop"))
-    develop_rules(*develop, options, findings);
-  if (const Value* const debug = json::child(skill, "debug"))
-    debug_rules(*debug, findings);
+  develop_rules(member(skill, "develop"), options, findings);
+  debug_rules(member(skill, "debug"), findings);
   if (const Value* const validate = json::child(skill, "validate"))
     validate_rules(*validate, *status, findings);
 }

@@ -202,7 +202,7 @@ class RequestHandler {
         decision_.updates.emplace_back(
             Move{path, accepted.document->digest(),
                  folder + "/" + std::string(kForgotten) + "/" +
-                     compact(stamp(snapshot_.view.wall)) + path.substr(folder.size()),
+                     compact(iso_time(snapshot_.view.wall, true)) + path.substr(folder.size()),
                  "forgotten" + (request.by.empty() ? "" : " by " + printable(request.by, 80))});
   }
 
@@ -210,7 +210,7 @@ class RequestHandler {
   void choose(const Request& request) {
     const std::string said = text_of(*request.arguments, "comment");
     const auto space = said.find_first_of(" :\n");
-    const std::string chosen = lower_case(said.substr(0, space));
+    const std::string chosen = lower(said.substr(0, space));
     if (!snapshot_.interactive()) {
       reply(request, false, "the loop asks nothing, because its mode is auto");
     } else if (snapshot_.loop.status != Status::running) {

@@ -28,8 +28,8 @@ std::string task_lines(const Value& texts, Time wall) {
                            {"mode", "write"},
                            {"prompt_template", ""},
                            {"order", Json(order)},
-                           {"created_at", stamp(wall)},
-                           {"updated_at", stamp(wall)}})
+                           {"created_at", iso_time(wall, true)},
+                           {"updated_at", iso_time(wall, true)}})
                  .dump() +
              "\n";
     ++order;
@@ -118,7 +118,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (auto checked = check_create(arguments); !checked)
     return pass_on(checked);
   const Value& most = member(arguments, "max_iterations");
-  const std::string now = stamp(view.wall);
+  const std::string now = iso_time(view.wall, true);
   std::vector<Update> updates;
   if (const Value& tasks = member(arguments, "tasks"); tasks.IsArray() && !tasks.Empty())
     updates.emplace_back(Create{folder + "/" + id + ".tasks.jsonl", task_lines(tasks, view.wall),

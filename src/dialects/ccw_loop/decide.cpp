@@ -106,9 +106,9 @@ std::string mark_of(const Run& run) {
 
 /// Whether the list has an error for this run. The list itself is searched, because an executor may
 /// write an old copy without the error.
-bool noted(const Value& errors, const Run& run) {
+bool noted(Value::ConstArray errors, const Run& run) {
   const std::string mark = mark_of(run);
-  return std::any_of(errors.Begin(), errors.End(), [&](const Value& error) {
+  return std::any_of(errors.begin(), errors.end(), [&](const Value& error) {
     return text_of(error, "message").find(mark) != std::string::npos;
   });
 }
@@ -117,7 +117,7 @@ bool noted(const Value& errors, const Run& run) {
 void note_errors(const Snapshot& snapshot, Writes& writes) {
   if (snapshot.loop.skill == nullptr)
     return;
-  const Value& errors = list(*snapshot.loop.skill, "errors");
+  const auto errors = items_in(*snapshot.loop.skill, "errors");
   std::vector<const Run*> failures;
   for (const Run& run : snapshot.view.runs)
     if (failed(run) && !noted(errors, run))
@@ -128,7 +128,7 @@ void note_errors(const Snapshot& snapshot, Writes& writes) {
     writes.add_error(Json::object(
         {{"action", run->purpose},
          {"message", "the executor ended as " + how_it_ended(*run) + " " + mark_of(*run)},
-         {"timestamp", stamp(run->ended)}}));
+         {"timestamp", iso_time(run->ended, true)}}));
     writes.because("a failed run is noted");
   }
 }

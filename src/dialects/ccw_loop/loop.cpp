@@ -1,19 +1,15 @@
 #include "dialects/ccw_loop/loop.h"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "dialects/timestamps.h"
 
 namespace baton::ccw_loop {
 
 namespace {
-
-const Value& none() {
-  static const Value value;
-  return value;
-}
 
 bool evidence_missing(const Value& hypothesis) {
   const Value& evidence = member(hypothesis, "evidence");
@@ -23,11 +19,11 @@ bool evidence_missing(const Value& hypothesis) {
 
 void read_debugging(const Value& debug, Work& work) {
   work.debugged = timestamp(debug, "last_analysis_at");
-  const Value& hypotheses = list(debug, "hypotheses");
+  const auto hypotheses = items_in(debug, "hypotheses");
   if (const auto id = json::text(debug, "confirmed_hypothesis"))
     if (const Value* const hypothesis = item_of(hypotheses, *id))
       work.confirmed = json::text(*hypothesis, "status") == "confirmed";
-  work.undecided = std::all_of(hypotheses.Begin(), hypotheses.End(), [](const Value& hypothesis) {
+  work.undecided = std::all_of(hypotheses.begin(), hypotheses.end(), [](const Value& hypothesis) {
     return json::text(hypothesis, "status") == "rejected" || evidence_missing(hypothesis);
   });
 }
@@ -35,24 +31,31 @@ void read_debugging(const Value& debug, Work& work) {
 Work work_of(const Value& skill) {
   Work work;
   const Value& develop = member(skill, "develop");
-  const Value& tasks = list(develop, "tasks");
+  const auto tasks = items_in(develop, "tasks");
   work.total = tasks.Size();
-  work.pending = count(tasks, "status", "pending");
-  work.in_progress = count(tasks, "status", "in_progress");
-  work.completed = count(tasks, "status", "completed");
+  work.pending = count_status(tasks, "pending");
+  work.in_progress = count_status(tasks, "in_progress");
+  work.completed = count_status(tasks, "completed");
   work.developed = timestamp(develop, "last_progress_at");
   read_debugging(member(skill, "debug"), work);
   const Value& validate = member(skill, "validate");
   work.validated = timestamp(validate, "last_run_at");
-  const bool failed = !list(validate, "failed_tests").Empty();
-  work.passed = json::boolean(validate, "passed").value_or(false) && !failed;
+  const bool failed = !items_in(validate, "failed_tests").Empty();
+  work.passed = flag_of(validate, "passed") && !failed;
   work.no_tests = !failed && member(validate, "pass_rate").IsNull();
   return work;
 }
 
+/// The position of an option's word among the allowed ones; 0, the default, for any other word.
+int choice(const Value& given, std::string_view name,
+           std::initializer_list<std::string_view> words) {
+  const auto* const found = std::find(words.begin(), words.end(), text_of(given, name));
+  return found == words.end() ? 0 : static_cast<int>(found - words.begin());
+}
+
 /// `DEVELOP`, `develop` and `action-develop-with-file` mean the same (C-11).
 std::optional<Action> parse_last_action(const std::string& text) {
-  const std::string word = lower_case(text);
+  const std::string word = lower(text);
   std::string_view left = word;
   constexpr std::string_view kFront = "action-";
   constexpr std::string_view kBack = "-with-file";
@@ -65,26 +68,15 @@ std::optional<Action> parse_last_action(const std::string& text) {
 
 }  // namespace
 
-const Value& member(const Value& object, std::string_view name) {
-  const Value* const found = json::child(object, name);
-  return found == nullptr ? none() : *found;
-}
-
-const Value& list(const Value& object, std::string_view name) {
-  static const Value empty(rapidjson::kArrayType);
-  const Value& found = member(object, name);
-  return found.IsArray() ? found : empty;
-}
-
-const Value* item_of(const Value& items, std::string_view id) {
+const Value* item_of(Value::ConstArray items, std::string_view id) {
   const auto* const found = std::find_if(
-      items.Begin(), items.End(), [&](const Value& item) { return json::text(item, "id") == id; });
-  return found == items.End() ? nullptr : found;
+      items.begin(), items.end(), [&](const Value& item) { return json::text(item, "id") == id; });
+  return found == items.end() ? nullptr : found;
 }
 
-std::int64_t count(const Value& items, std::string_view member, std::string_view word) {
-  return std::count_if(items.Begin(), items.End(),
-                       [&](const Value& item) { return json::text(item, member) == word; });
+std::int64_t count_status(Value::ConstArray items, std::string_view status) {
+  return std::count_if(items.begin(), items.end(),
+                       [&](const Value& item) { return json::text(item, "status") == status; });
 }
 
 bool Loop::broken() const {
@@ -147,23 +139,16 @@ Options options_of(const Json& given_options) {
     options.path = *path;
   while (options.path.size() > 1 && options.path.ends_with('/'))
     options.path.pop_back();
-  if (json::text(given, "granularity") == "action")
-    options.granularity = Granularity::action;
+  options.granularity = Granularity{choice(given, "granularity", {"run", "action"})};
   if (const auto grace = parse_duration(json::text(given, "pause_grace").value_or("")))
     options.pause_grace = *grace;
-  const auto limit = json::text(given, "on_max_iterations").value_or("complete");
-  options.on_max_iterations = limit == "fail"     ? AtLimit::fail
-                              : limit == "pause"  ? AtLimit::pause
-                              : limit == "ignore" ? AtLimit::ignore
-                                                  : AtLimit::complete;
-  const auto no_tests = json::text(given, "no_tests").value_or("pause");
-  options.no_tests = no_tests == "pass"   ? NoTests::pass
-                     : no_tests == "fail" ? NoTests::fail
-                                          : NoTests::pause;
-  if (const auto most = json::integer(given, "max_debug");
-      most && *most > 0 && *most <= std::numeric_limits<std::uint32_t>::max())
-    options.max_debug = static_cast<std::uint32_t>(*most);
-  options.tee_debug = json::boolean(given, "tee_debug").value_or(false);
+  options.on_max_iterations =
+      AtLimit{choice(given, "on_max_iterations", {"complete", "fail", "pause", "ignore"})};
+  options.no_tests = NoTests{choice(given, "no_tests", {"pause", "pass", "fail"})};
+  if (const auto most = count_of(given, "max_debug");
+      most > 0 && std::in_range<std::uint32_t>(most))
+    options.max_debug = static_cast<std::uint32_t>(most);
+  options.tee_debug = flag_of(given, "tee_debug");
   options.interactive = json::text(given, "mode") == "interactive";
   return options;
 }

@@ -16,13 +16,10 @@
 
 namespace baton::ccw_loop {
 
-/// A member that is a list; an empty list when it is absent.
-const Value& list(const Value& object, std::string_view name);
 /// The item with this `id`; nullptr: none.
-const Value* item_of(const Value& items, std::string_view id);
-std::int64_t count(const Value& items, std::string_view member, std::string_view word);
-/// The member, or null.
-const Value& member(const Value& object, std::string_view name);
+const Value* item_of(Value::ConstArray items, std::string_view id);
+/// How many items have this `status`.
+std::int64_t count_status(Value::ConstArray items, std::string_view status);
 
 /// The work in `skill_state`. The numbers come from the lists, because the counters in the file may
 /// be wrong.

@@ -154,7 +154,7 @@ std::optional<Action> proposed(const ResultBlock& block) {
   const std::string& word = block.next;
   const bool upper =
       std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-  return upper ? parse_action(lower_case(word)) : std::nullopt;
+  return upper ? parse_action(lower(word)) : std::nullopt;
 }
 
 }  // namespace baton::ccw_loop

@@ -5,7 +5,6 @@
 // Executors write the notes for people. So baton reads only headings and labels, and any of them
 // may be missing.
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +24,6 @@ struct DevelopEntry {
   bool completed = false;
 };
 struct DevelopProgress {
-  bool found = false;
   std::string task;  ///< the task of the whole loop
   std::string started;
   std::vector<std::string> list;  ///< descriptions, in order
@@ -33,41 +31,18 @@ struct DevelopProgress {
 };
 DevelopProgress read_develop(std::string_view text);
 
-struct HypothesisNote {
-  std::string id;
-  std::string description;
-  std::string condition;
-  std::string logging_point;
-  std::int64_t likelihood = 0;  ///< 0: not given
-  std::string status = "pending";
-  Json evidence;
-  std::string reason;
-};
-struct DebugProgress {
-  bool found = false;
-  std::string bug;
-  std::int64_t iteration = 0;
-  std::string analysed;   ///< time of the highest iteration
-  std::string confirmed;  ///< the hypothesis that the notes name as root cause
-  std::vector<HypothesisNote> hypotheses;
-};
-DebugProgress read_debug(std::string_view text);
+/// `skill_state.debug`, from debug.md.
+Json read_debug(std::string_view text);
 
-struct ValidateProgress {
-  bool found = false;
-  std::string task;  ///< the task of the whole loop
-  std::string validated;
-  std::int64_t total = 0;
-  std::int64_t passed = 0;
-  std::int64_t failed = 0;
-  std::int64_t skipped = 0;
-  std::int64_t duration_ms = 0;
-  Json pass_rate;  ///< null: not given, or not a number
-  Json coverage;
-  std::vector<std::string> failed_tests;
-  bool result = false;  ///< the notes say PASS
-};
-ValidateProgress read_validate(std::string_view text);
+/// `skill_state.validate`, from validate.md. The last run only.
+Json read_validate(std::string_view text);
+/// The task of the whole loop, from validate.md.
+std::string task_in_validate(std::string_view text);
+
+/// A percentage such as `75%` or `61.5`; null for other texts.
+Json rate(std::string text);
+/// The text if it is a time, else null.
+Json moment(const std::string& text);
 
 /// The text of the first of `{id}.progress/{part}.md` that exists; empty when there is none.
 /// Versions of the executor use different names.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,17 +15,9 @@ namespace {
 
 constexpr std::size_t kTitleCharacters = 100;
 
-/// The text, if it is a time.
-std::optional<std::string> moment_text(const std::string& text) {
-  return parse_timestamp(text) ? std::optional(text) : std::nullopt;
-}
-Json moment_json(const std::string& text) {
-  const auto moment = moment_text(text);
-  return moment ? Json(*moment) : Json();
-}
-std::optional<Time> time_of(const Json& text) {
-  const auto moment = parse_timestamp(json::text(*text).value_or(""));
-  return moment ? std::optional(moment->time) : std::nullopt;
+std::optional<Time> time_of(const Value& text) {
+  const auto parsed = parse_timestamp(json::text(text).value_or(""));
+  return parsed ? std::optional(parsed->time) : std::nullopt;
 }
 
 const Value* document(const FlowState& docs, std::string_view kind) {
@@ -36,9 +27,8 @@ const Value* document(const FlowState& docs, std::string_view kind) {
   return nullptr;
 }
 
-std::string task_id(std::size_t position) {
-  std::string number = std::to_string(position + 1);
-  return "task-" + std::string(3 - std::min<std::size_t>(3, number.size()), '0') + number;
+bool completed(const Json& task) {
+  return text_of(*task, "status") == "completed";
 }
 
 /// The tasks of develop.md, or else of the prepared task list. The list in develop.md gives order
@@ -46,108 +36,76 @@ std::string task_id(std::size_t position) {
 /// them.
 class Tasks {
  public:
-  Tasks(const DevelopProgress& progress, const FlowState& docs) : started_(progress.started) {
+  Tasks(const DevelopProgress& progress, const FlowState& docs)
+      : created_(moment(progress.started)) {
     for (const std::string& description : progress.list)
       add(description);
     if (progress.list.empty() && progress.entries.empty())
-      prepare(develop_tasks(task_list(docs, true)));
+      for (const Value& task : items_in(&*develop_tasks(task_list(docs, true))))
+        tasks_.emplace_back(task);
     for (const DevelopEntry& entry : progress.entries)
-      entries_.emplace_back(apply(entry), moment_json(entry.timestamp));
-    if (const Value* const log = document(docs, "changes"); log != nullptr && log->IsArray())
-      for (const Value& record : log->GetArray())
-        apply(record);
+      apply(entry);
+    name_the_rest();
+    for (const Value& record : items_in(document(docs, "changes")))
+      apply(record);
   }
 
-  Json json() const {
-    Json all = Json::array();
-    for (const Json& task : tasks_)
-      all.push(task);
-    return all;
-  }
-  std::int64_t completed() const {
-    return std::count_if(tasks_.begin(), tasks_.end(), [](const Json& task) {
-      return json::text(*task, "status") == "completed";
-    });
+  Json json() const { return Json::array(tasks_); }
+  std::int64_t count_completed() const {
+    return std::count_if(tasks_.begin(), tasks_.end(), completed);
   }
   /// When each turn ended. Without a timeline, each completed task is one turn.
-  std::vector<Json> turns() const {
-    std::vector<Json> all;
-    for (const auto& [task, timestamp] : entries_) {
-      const Json at(member(*tasks_[task], "completed_at"));
-      all.push_back(at.is_null() ? timestamp : at);
+  std::vector<std::optional<Time>> turns() const {
+    std::vector<std::optional<Time>> all;
+    for (const auto& [task, ended] : entries_) {
+      const auto at = time_of(member(*tasks_[task], "completed_at"));
+      all.push_back(at ? at : ended);
     }
     for (const Json& task : tasks_)
-      if (entries_.empty() && json::text(*task, "status") == "completed")
-        all.emplace_back(member(*task, "completed_at"));
+      if (entries_.empty() && completed(task))
+        all.push_back(time_of(member(*task, "completed_at")));
     return all;
   }
   /// When the last task was completed.
   Json newest() const {
     Json newest;
-    for (const Json& task : tasks_) {
-      const Json at(member(*task, "completed_at"));
-      if (time_of(at) > time_of(newest))
-        newest = at;
-    }
+    for (const Json& task : tasks_)
+      if (const Value& at = member(*task, "completed_at"); time_of(at) > time_of(*newest))
+        newest = Json(at);
     return newest;
   }
 
  private:
-  void prepare(const Json& list) {
-    for (const Value& task : list->GetArray())
-      tasks_.emplace_back(task);
-  }
-
   Json& add(const std::string& description) {
-    tasks_.push_back(Json::object({{"id", task_id(tasks_.size())},
+    tasks_.push_back(Json::object({{"id", ""},
                                    {"description", description},
                                    {"status", "pending"},
                                    {"files_changed", Json::array()}}));
-    if (const auto started = moment_text(started_))
-      tasks_.back().set("created_at", *started);
-    tasks_.back().set("completed_at", Json());
-    return tasks_.back();
+    if (!created_.is_null())
+      tasks_.back().set("created_at", created_);
+    return tasks_.back().set("completed_at", Json());
   }
 
-  Json* find(std::string_view name, std::string_view text) {
-    if (text.empty())
-      return nullptr;
+  Json* find(std::string_view id) {
     const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Json& task) {
-      return json::text(*task, name) == text;
+      return !id.empty() && text_of(*task, "id") == id;
     });
     return found == tasks_.end() ? nullptr : &*found;
   }
 
-  /// Sets the id. Another task that got this id from its position gets the next free one.
-  void name(Json& task, const std::string& id) {
-    if (id.empty() || json::text(*task, "id") == id)
-      return;
-    if (Json* const other = find("id", id); other != nullptr) {
-      std::size_t position = tasks_.size();
-      while (find("id", task_id(position)) != nullptr)
-        ++position;
-      other->set("id", task_id(position));
-    }
-    task.set("id", id);
-  }
-
-  /// A pending task with this description.
-  Json* open(std::string_view description) {
-    const auto found = std::find_if(tasks_.begin(), tasks_.end(), [&](const Json& task) {
-      return json::text(*task, "description") == description &&
-             json::text(*task, "status") == "pending";
+  /// The task with this id, else a pending one with this description, else a new one.
+  Json& take(const std::string& id, const std::string& description) {
+    if (Json* const known = find(id))
+      return *known;
+    const auto open = std::find_if(tasks_.begin(), tasks_.end(), [&](const Json& task) {
+      return text_of(*task, "description") == description && text_of(*task, "status") == "pending";
     });
-    return found == tasks_.end() ? nullptr : &*found;
+    Json& task = open != tasks_.end() ? *open : add(description.empty() ? id : description);
+    return id.empty() ? task : task.set("id", id);
   }
 
-  /// The position of the entry's task.
-  std::size_t apply(const DevelopEntry& entry) {
-    Json* known = find("id", entry.id);
-    // baton may have made this id from a position, so another description means another task.
-    if (known == nullptr || json::text(**known, "description") != entry.description)
-      known = open(entry.description);
-    Json& task = known != nullptr ? *known : add(entry.description);
-    name(task, entry.id);
+  void apply(const DevelopEntry& entry) {
+    Json& task = take(entry.id, entry.description);
     if (!entry.tool.empty())
       task.set("tool", entry.tool);
     if (entry.mode == "analysis" || entry.mode == "write")
@@ -156,11 +114,22 @@ class Tasks {
     for (const std::string& file : entry.files)
       files.push(file);
     task.set("files_changed", files);
-    if (entry.completed) {
-      task.set("status", "completed");
-      task.set("completed_at", moment_json(entry.timestamp));
-    }
-    return static_cast<std::size_t>(&task - tasks_.data());
+    const Json at = moment(entry.timestamp);
+    if (entry.completed)
+      task.set("status", "completed").set("completed_at", at);
+    entries_.emplace_back(static_cast<std::size_t>(&task - tasks_.data()), time_of(*at));
+  }
+
+  /// Tasks without an entry get an id from their position.
+  void name_the_rest() {
+    constexpr std::size_t kDigits = 3;
+    for (std::size_t i = 0, number = 1; i < tasks_.size(); ++i, number = i + 1)
+      while (text_of(*tasks_[i], "id").empty()) {
+        std::string digits = std::to_string(number++);
+        digits.insert(0, kDigits - std::min(kDigits, digits.size()), '0');
+        if (find("task-" + digits) == nullptr)
+          tasks_[i].set("id", "task-" + digits);
+      }
   }
 
   /// A record of changes.log. There is one per file or per task (C-26). Adds a task that is in no
@@ -168,22 +137,17 @@ class Tasks {
   void apply(const Value& record) {
     const std::string id = text_of(record, "task_id");
     const std::string result = text_of(record, "result");
-    const std::string description = text_of(record, "description");
     if (!result.empty() && result != "success")
       return;
-    Json* known = find("id", id);
-    if (known == nullptr)
-      known = open(description);
-    Json& task = known != nullptr ? *known : add(description.empty() ? id : description);
-    name(task, id);
+    Json& task = take(id, text_of(record, "description"));
     task.set("status", "completed");
-    if (const auto at = moment_text(text_of(record, "timestamp")))
-      task.set("completed_at", *at);
-    const Value& changed = list(record, "files_changed");
+    if (const Json at = moment(text_of(record, "timestamp")); !at.is_null())
+      task.set("completed_at", at);
+    const auto changed = items_in(record, "files_changed");
     if (changed.Empty())
       return;
-    Json files = logged_.insert(id).second ? Json::array() : Json(list(*task, "files_changed"));
-    for (const Value& file : changed.GetArray())
+    Json files = logged_.insert(id).second ? Json::array() : Json(member(*task, "files_changed"));
+    for (const Value& file : changed)
       if (std::find(files->Begin(), files->End(), file) == files->End())
         files.push(Json(file));
     task.set("files_changed", files);
@@ -191,66 +155,35 @@ class Tasks {
 
   std::vector<Json> tasks_;
   /// The entries of the timeline: position of the task, time.
-  std::vector<std::pair<std::size_t, Json>> entries_;
+  std::vector<std::pair<std::size_t, std::optional<Time>>> entries_;
   std::set<std::string> logged_;  ///< tasks whose files come from changes.log
-  std::string started_;
+  Json created_;
 };
 
-Json hypotheses_of(const DebugProgress& progress) {
-  Json all = Json::array();
-  for (const HypothesisNote& note : progress.hypotheses) {
-    Json hypothesis = Json::object({{"id", note.id}, {"description", note.description}});
-    if (!note.condition.empty())
-      hypothesis.set("testable_condition", note.condition);
-    if (!note.logging_point.empty())
-      hypothesis.set("logging_point", note.logging_point);
-    if (note.likelihood > 0)
-      hypothesis.set("likelihood", Json(note.likelihood));
-    hypothesis.set("status", note.status);
-    hypothesis.set("evidence", note.evidence);
-    hypothesis.set("verdict_reason", note.reason.empty() ? Json() : Json(note.reason));
-    all.push(hypothesis);
-  }
-  return all;
-}
-
 Json debug_of(const FlowState& docs) {
-  const DebugProgress notes = read_debug(progress_text(docs, {"debug", "understanding"}));
-  Json hypotheses = hypotheses_of(notes);
-  Json bug = notes.bug.empty() ? Json() : Json(notes.bug);
-  std::int64_t iteration = notes.iteration;
-  Json analysed = moment_json(notes.analysed);
-  std::string confirmed = notes.confirmed;
-  if (const Value* const file = document(docs, "hypotheses")) {
-    const Value& all = list(*file, "hypotheses");
-    hypotheses = Json(all);
-    iteration = std::max(iteration, json::integer(*file, "iteration").value_or(0));
-    if (bug.is_null())
-      bug = Json(member(*file, "bug_description"));
-    if (analysed.is_null())
-      analysed = moment_json(text_of(*file, "timestamp"));
-    for (const Value& hypothesis : all.GetArray())
-      if (confirmed.empty() && json::text(hypothesis, "status") == "confirmed")
-        confirmed = text_of(hypothesis, "id");
-  }
-  return Json::object({{"active_bug", bug},
-                       {"hypotheses_count", static_cast<std::uint64_t>(hypotheses->Size())},
-                       {"hypotheses", hypotheses},
-                       {"confirmed_hypothesis", confirmed.empty() ? Json() : Json(confirmed)},
-                       {"iteration", Json(iteration)},
-                       {"last_analysis_at", analysed}});
+  Json debug = read_debug(progress_text(docs, {"debug", "understanding"}));
+  const Value* const file = document(docs, "hypotheses");
+  if (file == nullptr)
+    return debug;
+  const auto all = items_in(*file, "hypotheses");
+  debug.set("hypotheses", member(*file, "hypotheses"))
+      .set("hypotheses_count", static_cast<std::uint64_t>(all.Size()))
+      .set("iteration",
+           Json(std::max(count_of(*debug, "iteration"), count_of(*file, "iteration"))));
+  if (member(*debug, "active_bug").IsNull())
+    debug.set("active_bug", member(*file, "bug_description"));
+  if (member(*debug, "last_analysis_at").IsNull())
+    debug.set("last_analysis_at", moment(text_of(*file, "timestamp")));
+  for (const Value& hypothesis : all)
+    if (text_of(*debug, "confirmed_hypothesis").empty() &&
+        text_of(hypothesis, "status") == "confirmed")
+      debug.set("confirmed_hypothesis", text_of(hypothesis, "id"));
+  return debug;
 }
 
-/// A number from 0 to 100, also as text; else null.
+/// A percentage, also as text; else null.
 Json percent(const Value& value) {
-  std::optional<double> number = json::number(value);
-  if (const auto text = json::text(value)) {
-    double parsed = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), parsed);
-    if (error == std::errc() && end == text->data() + text->size())
-      number = parsed;
-  }
-  return number && *number >= 0 && *number <= 100 ? Json(*number) : Json();
+  return rate(value.IsString() ? std::string(json::name(value)) : json::dump(value));
 }
 
 Json failed_tests(const Value& run) {
@@ -263,12 +196,12 @@ Json failed_tests(const Value& run) {
     else if (!name.empty())
       names.push(name);
   };
-  for (const Value& test : list(run, "failures").GetArray())
+  for (const Value& test : items_in(run, "failures"))
     add(test);
   if (!names->Empty())
     return names;
-  for (const Value& test : list(run, "tests").GetArray())
-    if (json::text(test, "status") == "failed")
+  for (const Value& test : items_in(run, "tests"))
+    if (text_of(test, "status") == "failed")
       add(test);
   return names;
 }
@@ -276,9 +209,8 @@ Json failed_tests(const Value& run) {
 Json validate_of(const Value& run) {
   const Value& summary = member(run, "summary");
   const Json failed = failed_tests(run);
-  const auto ran = json::integer(summary, "total").value_or(0);
   const bool passed =
-      ran > 0 && json::integer(summary, "failed").value_or(0) == 0 && failed->Empty();
+      count_of(summary, "total") > 0 && count_of(summary, "failed") == 0 && failed->Empty();
   const Value& coverage = member(run, "coverage");
   return Json::object(
       {{"pass_rate", percent(member(summary, "pass_rate"))},
@@ -286,50 +218,8 @@ Json validate_of(const Value& run) {
        {"test_results", Json::array({Json(run)})},
        {"passed", passed},
        {"failed_tests", failed},
-       {"last_run_at", moment_json(text_of(run, "timestamp"))}});
+       {"last_run_at", moment(text_of(run, "timestamp"))}});
 }
-
-Json validate_of(const ValidateProgress& notes) {
-  Json failed = Json::array();
-  for (const std::string& name : notes.failed_tests)
-    failed.push(name);
-  Json results = Json::array();
-  if (notes.total > 0)
-    results.push(
-        Json::object({{"timestamp", moment_json(notes.validated)},
-                      {"summary", Json::object({{"total", Json(notes.total)},
-                                                {"passed", Json(notes.passed)},
-                                                {"failed", Json(notes.failed)},
-                                                {"skipped", Json(notes.skipped)},
-                                                {"pass_rate", notes.pass_rate},
-                                                {"duration_ms", Json(notes.duration_ms)}})}}));
-  if (!results->Empty() && moment_json(notes.validated).is_null())
-    results = Json::array();
-  return Json::object({{"pass_rate", notes.pass_rate},
-                       {"coverage", notes.coverage},
-                       {"test_results", results},
-                       {"passed", notes.result},
-                       {"failed_tests", failed},
-                       {"last_run_at", moment_json(notes.validated)}});
-}
-
-/// The actions that were done, in the order of their times.
-struct History {
-  std::vector<std::pair<std::optional<Time>, std::string>> done;
-  void add(const Json& at, const std::string& action) {
-    const auto time = time_of(at);
-    const auto place = std::find_if(done.rbegin(), done.rend(),
-                                    [&](const auto& each) { return !(time < each.first); });
-    done.emplace(place.base(), time, action);
-  }
-  Json completed_actions() const {
-    Json all = Json::array({Json("INIT")});
-    for (const auto& [time, action] : done)
-      all.push(action);
-    return all;
-  }
-  Json last_action() const { return done.empty() ? Json() : Json(done.back().second); }
-};
 
 /// The first characters of a text.
 std::string shortened(const std::string& text, std::size_t characters) {
@@ -339,28 +229,24 @@ std::string shortened(const std::string& text, std::size_t characters) {
   return text.substr(0, at);
 }
 
-/// The number of iterations: one for each turn at a task.
-std::uint64_t iterations(const Json& skill) {
-  const Value& done = list(*skill, "completed_actions");
-  return static_cast<std::uint64_t>(std::count_if(
-      done.Begin(), done.End(), [](const Value& each) { return json::text(each) == "DEVELOP"; }));
-}
-
 std::string from_progress(const View& view, const Json& skill) {
   const DevelopProgress develop = read_develop(progress_text(view.docs, {"develop", "progress"}));
   const std::string task =
       !develop.task.empty()
           ? develop.task
-          : read_validate(progress_text(view.docs, {"validate", "validation"})).task;
+          : task_in_validate(progress_text(view.docs, {"validate", "validation"}));
   const std::string title = shortened(task, kTitleCharacters);
-  const std::string now = stamp(view.wall);
+  const std::string now = iso_time(view.wall, true);
+  const Json started = moment(develop.started);
+  const auto actions = items_in(*skill, "completed_actions");
+  const std::int64_t turns = std::count(actions.begin(), actions.end(), Value("DEVELOP"));
   return Json::object({{"loop_id", view.flow.name},
                        {"title", title.empty() ? view.flow.name : title},
                        {"description", task},
                        {"max_iterations", 10},
                        {"status", word(Status::paused)},
-                       {"current_iteration", iterations(skill)},
-                       {"created_at", moment_text(develop.started).value_or(now)},
+                       {"current_iteration", Json(turns)},
+                       {"created_at", started.is_null() ? Json(now) : started},
                        {"updated_at", now},
                        {"skill_state", skill}})
       .pretty();
@@ -372,7 +258,7 @@ std::optional<std::string> halted(const std::string& text, const View& view) {
   auto parsed = parse_json(text);
   if (!parsed || json::text(**parsed, "loop_id") != view.flow.name)
     return std::nullopt;
-  std::vector<json::Edit> edits = {{"/updated_at", json::quote(stamp(view.wall))}};
+  std::vector<json::Edit> edits = {{"/updated_at", json::quote(iso_time(view.wall, true))}};
   if (json::text(**parsed, "status") == word(Status::running))
     edits.push_back({"/status", json::quote(word(Status::paused))});
   auto edited = json::splice(text, edits);
@@ -382,34 +268,38 @@ std::optional<std::string> halted(const std::string& text, const View& view) {
 }  // namespace
 
 Json rebuilt_skill(const FlowState& docs, bool interactive) {
-  const DevelopProgress develop = read_develop(progress_text(docs, {"develop", "progress"}));
+  const std::string_view develop_text = progress_text(docs, {"develop", "progress"});
   const std::string_view validate_text = progress_text(docs, {"validate", "validation"});
   const Value* const run = document(docs, "test_results");
   const bool debugged = document(docs, "hypotheses") != nullptr ||
                         !progress_text(docs, {"debug", "understanding"}).empty();
   const bool validated = run != nullptr || !validate_text.empty();
-  if (!develop.found && !debugged && !validated && document(docs, "changes") == nullptr)
+  if (develop_text.empty() && !debugged && !validated && document(docs, "changes") == nullptr)
     return {};
-  const Tasks tasks(develop, docs);
+  const Tasks tasks(read_develop(develop_text), docs);
   const Json list = tasks.json();
   const Json debug = debug_of(docs);
-  const Json validate =
-      run != nullptr ? validate_of(*run) : validate_of(read_validate(validate_text));
-  History history;
-  for (const Json& at : tasks.turns())
-    history.add(at, "DEVELOP");
+  const Json validate = run != nullptr ? validate_of(*run) : read_validate(validate_text);
+  // The actions that were done, in the order of their times.
+  std::vector<std::pair<std::optional<Time>, std::string>> done;
+  for (const auto& at : tasks.turns())
+    done.emplace_back(at, "DEVELOP");
   if (debugged)
-    history.add(Json(member(*debug, "last_analysis_at")), "DEBUG");
+    done.emplace_back(time_of(member(*debug, "last_analysis_at")), "DEBUG");
   if (validated)
-    history.add(Json(member(*validate, "last_run_at")), "VALIDATE");
-  const Json actions = history.completed_actions();
+    done.emplace_back(time_of(member(*validate, "last_run_at")), "VALIDATE");
+  std::stable_sort(done.begin(), done.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  Json actions = Json::array({Json("INIT")});
+  for (const auto& [time, action] : done)
+    actions.push(action);
   return Json::object(
       {{"current_action", Json()},
-       {"last_action", history.last_action()},
+       {"last_action", done.empty() ? Json() : Json(done.back().second)},
        {"completed_actions", actions},
        {"mode", interactive ? "interactive" : "auto"},
        {"develop", Json::object({{"total", static_cast<std::uint64_t>(list->Size())},
-                                 {"completed", Json(tasks.completed())},
+                                 {"completed", Json(tasks.count_completed())},
                                  {"current_task", Json()},
                                  {"tasks", list},
                                  {"last_progress_at", tasks.newest()}})},

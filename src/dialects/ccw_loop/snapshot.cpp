@@ -106,7 +106,7 @@ void Writes::status(const Snapshot& snapshot, Status status, const std::string& 
   set("status", ccw_loop::word(status));
   if (status == Status::failed) {
     set("failure_reason", failure_reason);
-    set("completed_at", stamp(snapshot.view.wall));
+    set("completed_at", iso_time(snapshot.view.wall, true));
   } else if (status == Status::running) {
     // A running loop has neither failed nor ended, and no other program removes these members.
     clear("failure_reason");
@@ -118,12 +118,8 @@ std::vector<Update> Writes::updates(const Snapshot& snapshot) const {
   if (edits_.empty() || snapshot.loop.file == nullptr)
     return {};
   std::vector<json::Edit> edits = edits_;
-  edits.push_back(json::Edit{"/updated_at", json::quote(stamp(snapshot.view.wall))});
+  edits.push_back(json::Edit{"/updated_at", json::quote(iso_time(snapshot.view.wall, true))});
   return {SetMembers{snapshot.loop.path, snapshot.loop.file->document->digest(), edits, why_}};
-}
-
-std::string stamp(Time wall) {
-  return iso_time(wall, true);
 }
 
 std::string compact(std::string_view stamp) {

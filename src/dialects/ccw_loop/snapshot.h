@@ -69,8 +69,6 @@ class Writes {
   std::string why_;
 };
 
-/// A time as files spell it.
-std::string stamp(Time wall);
 /// The digits of a stamp, for names: `20260122T100000`.
 std::string compact(std::string_view stamp);
 

@@ -2,7 +2,6 @@
 
 // The words of the master state as enumerations, with one table for each.
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -36,10 +35,8 @@ static_assert(in_enum_order(kStatuses, &StatusRow::status, Status::user_exit));
 
 /// Nothing for any other word.
 constexpr std::optional<Status> parse_status(std::string_view word) {
-  for (const StatusRow& row : kStatuses)
-    if (row.word == word)
-      return row.status;
-  return std::nullopt;
+  const StatusRow* const row = row_of(kStatuses, word);
+  return row == nullptr ? std::nullopt : std::optional(row->status);
 }
 
 inline std::string_view word(Status status) {
@@ -83,18 +80,8 @@ inline std::string_view word(Action action) {
 }
 /// Nothing for any other word. Only lower case counts.
 constexpr std::optional<Action> parse_action(std::string_view word) {
-  for (const ActionRow& row : kActions)
-    if (row.word == word)
-      return row.action;
-  return std::nullopt;
-}
-
-/// For words that executors and people write in upper or lower case.
-inline std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
+  const ActionRow* const row = row_of(kActions, word);
+  return row == nullptr ? std::nullopt : std::optional(row->action);
 }
 
 inline constexpr std::string_view kExecutor = "executor";

@@ -6,6 +6,7 @@
 
 #include "dialects/coordination/coordination.h"
 #include "dialects/coordination/decide.h"
+#include "dialects/findings.h"
 
 namespace baton::coordination {
 namespace {
@@ -123,24 +124,24 @@ class Mail {
   Mail(const Snapshot& snapshot, const MailboxRow& box, const Value& before, const Value& after)
       : snapshot_(snapshot),
         box_(box),
-        before_(items(before, "messages")),
-        after_(items(after, "messages")) {
-    for (const Value* const message : before_)
-      ids_.insert(text_of(*message, "id"));
-    for (const Value* const message : after_)
-      keys_.push_back(message_key(*message));
-    if (const Accepted* const archive = archive_of(snapshot.view.docs, box.kind);
-        archive != nullptr)
-      for (const Value* const message : items(archive->document->root(), "messages"))
-        archived_.insert(message_key(*message));
+        before_(items_in(before, "messages")),
+        after_(items_in(after, "messages")) {
+    for (const Value& message : before_)
+      ids_.insert(text_of(message, "id"));
+    for (const Value& message : after_)
+      keys_.push_back(message_key(message));
+    if (const Accepted* const archive = find(snapshot.view.docs, "archive", box.kind))
+      for (const Value& message : items_in(archive->document->root(), "messages"))
+        archived_.insert(message_key(message));
   }
 
   Json settled() {
-    for (const Value* const message : before_)
-      keep(*message);
-    for (std::size_t i = 0; i < after_.size(); ++i)
-      if (!known_.contains(after_[i]))
-        add(*after_[i], "/messages/" + std::to_string(i));
+    for (const Value& message : before_)
+      keep(message);
+    std::size_t index = 0;
+    for (const Value& message : after_)
+      if (const std::string place = item_pointer("/messages", index++); !known_.contains(&message))
+        add(message, place);
     return Json::array(all_);
   }
   Findings take_findings() { return std::move(findings_); }
@@ -165,13 +166,13 @@ class Mail {
   const Value* copy_of(const Value& message) const {
     const std::string key = message_key(message);
     const Value* copy = nullptr;
-    for (std::size_t i = 0; i < after_.size(); ++i) {
-      const Value* const other = after_[i];
-      if (keys_[i] != key || known_.contains(other))
+    std::size_t index = 0;
+    for (const Value& other : after_) {
+      if (keys_[index++] != key || known_.contains(&other))
         continue;
-      if (same_message(Json(*other), Json(message)))
-        return other;
-      copy = copy == nullptr ? other : copy;
+      if (same_message(Json(other), Json(message)))
+        return &other;
+      copy = copy == nullptr ? &other : copy;
     }
     return copy;
   }
@@ -230,8 +231,8 @@ class Mail {
 
   const Snapshot& snapshot_;
   const MailboxRow& box_;
-  std::vector<const Value*> before_;
-  std::vector<const Value*> after_;
+  Value::ConstArray before_;
+  Value::ConstArray after_;
   std::vector<std::string> keys_;  ///< of `after_`
   std::set<std::string> archived_;
   std::set<std::string> ids_;
@@ -346,20 +347,6 @@ Admission admit_archive(const Change& change) {
   return admission;
 }
 
-/// baton accepts the first version as it is, unless an agent may have written it.
-Admission judge_first(const Snapshot& snapshot, const Change& change) {
-  if (!snapshot.written_by([](const Run&) { return true; }))
-    return {};
-  const Json nothing = Json::object();
-  if (const auto box = mailbox(change.kind))
-    return admit_messages(snapshot, change, *box, *nothing);
-  if (change.kind == "archive")
-    return admit_archive(change);
-  if (change.kind == "group_status")
-    return admit_groups(snapshot, change, *nothing);
-  return {};
-}
-
 /// Whether the check refuses the document anyway, so that comparing it is pointless.
 bool is_unfixable(const Snapshot& snapshot, const Change& change) {
   const Value& root = change.after.root();
@@ -371,14 +358,20 @@ bool is_unfixable(const Snapshot& snapshot, const Change& change) {
 Admission judge(const Snapshot& snapshot, const Change& change) {
   if (is_unfixable(snapshot, change))
     return {};
-  if (change.before == nullptr)
-    return judge_first(snapshot, change);
+  // baton accepts the first version as it is, unless an agent may have written it.
+  const bool first = change.before == nullptr;
+  if (first && !snapshot.written_by([](const Run&) { return true; }))
+    return {};
+  const Json nothing = Json::object();
+  const Value& before = first ? *nothing : change.before->root();
   if (const auto box = mailbox(change.kind))
-    return admit_messages(snapshot, change, *box, change.before->root());
+    return admit_messages(snapshot, change, *box, before);
   if (change.kind == "archive")
     return admit_archive(change);
   if (change.kind == "group_status")
-    return admit_groups(snapshot, change, change.before->root());
+    return admit_groups(snapshot, change, before);
+  if (first)
+    return {};
   if (change.kind == "pm_state")
     return admit_plan(snapshot, change);
   if (change.kind == "orchestrator_state")

@@ -10,25 +10,14 @@ namespace {
 /// Counters never decrease. If the new value is smaller, it comes from an old copy, and the larger
 /// one stays.
 void keep_counters(const Value& before, const Value& after, Json& entry) {
-  const Value* const old = json::child(before, "iterations");
-  if (old == nullptr || !old->IsObject())
-    return;
-  Json counters = Json::object();
-  if (const Value* const given = json::child(after, "iterations"); given != nullptr)
-    if (given->IsObject())
-      counters = Json(*given);
-  bool lags = false;
-  for (const auto& member : old->GetObject()) {
-    const std::string name(json::name(member.name));
-    const auto had = json::integer(member.value);
+  Json counters(member(after, "iterations"));
+  for (const auto& counter : members_in(before, "iterations")) {
+    const std::string_view name = json::name(counter.name);
+    const auto had = json::integer(counter.value);
     const auto has = json::integer(*counters, name);
-    if (!had || (has && *has >= *had))
-      continue;
-    counters.set(name, Json(*had));
-    lags = true;
+    if (had && (!has || *has < *had))
+      entry.set("iterations", counters.set(name, Json(*had)));
   }
-  if (lags)
-    entry.set("iterations", counters);
 }
 
 using Same = std::function<bool(const Value&, const Value&)>;
@@ -36,21 +25,17 @@ using Same = std::function<bool(const Value&, const Value&)>;
 /// Puts lost items of a list back, in front of the other items.
 void keep_items(const Value& before, const Value& after, std::string_view name, const Same& same,
                 Json& entry) {
-  const auto given = items(after, name);
-  std::vector<Json> all;
-  bool lost = false;
-  for (const Value* const old : items(before, name)) {
-    const bool there = std::any_of(given.begin(), given.end(),
-                                   [&](const Value* item) { return same(*old, *item); });
-    if (!there)
-      all.emplace_back(*old);
-    lost = lost || !there;
-  }
-  if (!lost)
+  const auto given = items_in(after, name);
+  Json all = Json::array();
+  for (const Value& old : items_in(before, name))
+    if (std::none_of(given.begin(), given.end(),
+                     [&](const Value& item) { return same(old, item); }))
+      all.push(Json(old));
+  if (all->Empty())
     return;
-  for (const Value* const item : given)
-    all.emplace_back(*item);
-  entry.set(name, Json::array(all));
+  for (const Value& item : given)
+    all.push(Json(item));
+  entry.set(name, all);
 }
 
 bool same_feedback(const Value& a, const Value& b) {
@@ -70,12 +55,11 @@ Json completed(const Value& before, const Value& after) {
   keep_items(before, after, "files_modified", json::equal, entry);
   keep_items(before, after, "tech_lead_feedback", same_feedback, entry);
   // An agent may reword a blocker, so baton restores blockers only if the list got shorter.
-  if (items(after, "blockers").size() < items(before, "blockers").size())
+  if (items_in(after, "blockers").Size() < items_in(before, "blockers").Size())
     keep_items(before, after, "blockers", same_blocker, entry);
   for (const std::string_view name : {"start_time", "branch_name", "group_name"})
-    if (const Value* const had = json::child(before, name); had != nullptr && !had->IsNull())
-      if (const Value* const has = json::child(after, name); has == nullptr || has->IsNull())
-        entry.set(name, *had);
+    if (const Value& had = member(before, name); !had.IsNull() && member(after, name).IsNull())
+      entry.set(name, had);
   return entry;
 }
 
@@ -83,14 +67,12 @@ Json completed(const Value& before, const Value& after) {
 /// accepts a jump and tells the next agents about it.
 void note_jumps(const std::string& id, const Value& before, const Value& after,
                 std::vector<EntryFault>& faults) {
-  const Value* const now = json::child(after, "iterations");
-  const Value* const then = json::child(before, "iterations");
-  if (now == nullptr)
-    return;
+  const auto counter = [](const Value& entry, std::string_view name) {
+    return std::max<std::int64_t>(0, count_of(member(entry, "iterations"), name));
+  };
   for (const std::string_view name : {"developer", "qa", "tech_lead"}) {
-    const std::int64_t has = std::max<std::int64_t>(0, json::integer(*now, name).value_or(0));
-    const std::int64_t had =
-        then == nullptr ? 0 : std::max<std::int64_t>(0, json::integer(*then, name).value_or(0));
+    const std::int64_t has = counter(after, name);
+    const std::int64_t had = counter(before, name);
     if (has > had && has - had > 1)
       faults.push_back({"T8", "/iterations/" + std::string(name),
                         "the counter " + std::string(name) + " of " + id + " jumped from " +
@@ -113,20 +95,20 @@ Json without_unauthorized(const Snapshot& snapshot, const std::string& id, const
   if (approves && speaks)
     return entry;
   const auto known =
-      before == nullptr ? std::vector<const Value*>{} : items(*before, "tech_lead_feedback");
+      items_in(before == nullptr ? nullptr : json::child(*before, "tech_lead_feedback"));
   const auto unauthorized = [&](const Value& feedback) {
     return !(word_of(feedback, "decision") == "approved" ? approves : speaks) &&
            std::none_of(known.begin(), known.end(),
-                        [&](const Value* old) { return same_feedback(*old, feedback); });
+                        [&](const Value& old) { return same_feedback(old, feedback); });
   };
   Json kept = Json::array();
   bool approved = false;
   std::string_view claimed;
-  for (const Value* const item : items(after, "tech_lead_feedback"))
-    if (!unauthorized(*item)) {
-      kept.push(Json(*item));
+  for (const Value& item : items_in(after, "tech_lead_feedback"))
+    if (!unauthorized(item)) {
+      kept.push(Json(item));
     } else {
-      claimed = word_of(*item, "decision").value_or("feedback");
+      claimed = word_of(item, "decision").value_or("feedback");
       approved = approved || claimed == "approved";
     }
   if (claimed.empty())

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kStrongAfter = 3;
 constexpr std::int64_t kSummariseAfter = 10;
-constexpr std::size_t kLastDecisions = 3;
+constexpr unsigned kLastDecisions = 3;
 
 /// The messages nobody has read yet; if all are read, the newest.
 std::string mail(const Snapshot& snapshot, std::size_t box, std::string_view group) {
@@ -23,16 +23,16 @@ std::string mail(const Snapshot& snapshot, std::size_t box, std::string_view gro
   return chosen->Empty() ? "" : chosen.pretty();
 }
 
-std::string tasks_of(const Value* pm, const Group& group) {
-  if (pm == nullptr || group.task == nullptr)
+std::string tasks_of(const Value& pm, const Group& group) {
+  if (group.task == nullptr)
     return {};
   const auto ids = texts_of(*group.task, "tasks");
   std::vector<std::string> tasks;
-  for (const Value* const task : items(*pm, "all_tasks")) {
-    const std::string id = text_of(*task, "id");
-    if (json::text(*task, "group_id") == group.id ||
+  for (const Value& task : items_in(pm, "all_tasks")) {
+    const std::string id = text_of(task, "id");
+    if (json::text(task, "group_id") == group.id ||
         std::find(ids.begin(), ids.end(), id) != ids.end())
-      tasks.push_back(id + ": " + text_of(*task, "description"));
+      tasks.push_back(id + ": " + text_of(task, "description"));
   }
   return list_lines(tasks);
 }
@@ -58,16 +58,14 @@ void add_peers(const Snapshot& snapshot, const Group& group, Brief& brief) {
 
 /// The first decisions matter less than the last ones.
 void add_decisions(const Snapshot& snapshot, Brief& brief) {
-  const Value* const state = root(snapshot.view.docs, "orchestrator_state");
-  if (state == nullptr)
-    return;
-  const auto all = items(*state, "decisions_log");
-  const bool many = count_of(*state, "iteration") > kSummariseAfter;
-  const std::size_t from = many && all.size() > kLastDecisions ? all.size() - kLastDecisions : 0;
+  const Value& state = root(snapshot.view.docs, "orchestrator_state");
+  const auto all = items_in(state, "decisions_log");
+  const bool many = count_of(state, "iteration") > kSummariseAfter;
+  const auto from = many && all.Size() > kLastDecisions ? all.Size() - kLastDecisions : 0;
   std::vector<std::string> lines;
-  for (std::size_t i = from; i < all.size(); ++i)
-    lines.push_back(std::to_string(count_of(*all[i], "iteration")) + " " +
-                    text_of(*all[i], "decision") + ": " + text_of(*all[i], "reasoning"));
+  for (auto i = from; i < all.Size(); ++i)
+    lines.push_back(std::to_string(count_of(all[i], "iteration")) + " " +
+                    text_of(all[i], "decision") + ": " + text_of(all[i], "reasoning"));
   brief.values["decisions"] = list_lines(lines);
   brief.values["decisions_left_out"] = from > 0 ? std::to_string(from) : "";
 }
@@ -98,22 +96,20 @@ std::string put_back(const Snapshot& snapshot, const Subject& subject) {
 std::int64_t revisions(const Group& group) {
   if (group.entry == nullptr)
     return 0;
-  std::int64_t asked = 0;
-  for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-    asked += word_of(*feedback, "decision") == "changes_requested" ? 1 : 0;
+  const auto asked = static_cast<std::int64_t>(count_feedback(*group.entry, "changes_requested"));
   return std::max(asked, count_of(*group.entry, "revision_count"));
 }
 
 /// What the plan says success is: the original has no such member, plans have it all the same.
-std::string success(const Value* pm) {
-  const Value* const given = pm == nullptr ? nullptr : json::child(*pm, "success_criteria");
-  if (given == nullptr || given->IsString())
-    return given == nullptr ? "" : text_of(*pm, "success_criteria");
-  return given->IsNull() ? "" : "```json\n" + pretty_text(given) + "```\n";
+std::string success(const Value& pm) {
+  const Value& given = member(pm, "success_criteria");
+  if (given.IsNull() || given.IsString())
+    return text_of(pm, "success_criteria");
+  return "```json\n" + pretty_text(&given) + "```\n";
 }
 
 void add_group(const Snapshot& snapshot, const Group& group, Brief& brief) {
-  const Value* const pm = root(snapshot.view.docs, "pm_state");
+  const Value& pm = root(snapshot.view.docs, "pm_state");
   brief.values.insert({{"mode", snapshot.plan.simple ? "simple" : "parallel"},
                        {"files", list_lines(group.files)},
                        {"success_criteria", success(pm)},
@@ -121,7 +117,7 @@ void add_group(const Snapshot& snapshot, const Group& group, Brief& brief) {
                        {"tasks", tasks_of(pm, group)},
                        {"group_entry", pretty_text(group.entry)},
                        {"revisions", std::to_string(revisions(group))},
-                       {"open_blockers", list_lines(open_blockers(group))}});
+                       {"open_blockers", list_lines(open_blockers(group.entry))}});
   for (std::size_t box = 0; box < kMailboxes.size(); ++box)
     brief.values[std::string(kMailboxes.at(box).kind)] = mail(snapshot, box, group.id);
   add_peers(snapshot, group, brief);
@@ -150,8 +146,8 @@ Brief brief(const View& view, const Desired& desired) {
   add_decisions(snapshot, brief);
   brief.values.insert({{"folder", view.env.root + "/" + snapshot.options.path},
                        {"requirements", snapshot.plan.requirements},
-                       {"plan", pretty_text(root(view.docs, "pm_state"))},
-                       {"groups", pretty_text(root(view.docs, "group_status"))},
+                       {"plan", pretty_text(&root(view.docs, "pm_state"))},
+                       {"groups", pretty_text(&root(view.docs, "group_status"))},
                        {"completion_word", snapshot.options.completion_word},
                        {"refusals", refusals(snapshot, desired.role)},
                        {"rejected", rejected_lines(view)},

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::int64_t kMostDevelopers = 4;
 
-bool approved(const Value& entry) {
-  const auto all = items(entry, "tech_lead_feedback");
-  return std::any_of(all.begin(), all.end(), [](const Value* feedback) {
-    return word_of(*feedback, "decision") == "approved";
-  });
-}
-
 /// A count from a file as a natural number, so that the sum of two counts does not overflow.
 std::uint64_t natural(std::int64_t number) {
   return number < 0 ? 0 : static_cast<std::uint64_t>(number);
@@ -30,16 +23,12 @@ std::uint64_t natural(std::int64_t number) {
 /// S20: the numbers of each kind of tests.
 void test_results(const Value& entry, Status status, const std::string& pointer,
                   FindingList& findings) {
-  const Value* const results = json::child(entry, "test_results");
-  if (results == nullptr || !results->IsObject())
-    return;
   const bool handed_on = status == Status::waiting_review || status == Status::complete;
-  for (const auto& member : results->GetObject()) {
-    const std::string where =
-        pointer + "/test_results/" + json::pointer_token(json::name(member.name));
+  for (const auto& member : members_in(entry, "test_results")) {
+    const std::string where = member_pointer(pointer + "/test_results", json::name(member.name));
     const auto total = json::integer(member.value, "total");
-    const auto passed = json::integer(member.value, "passed").value_or(0);
-    const auto failed = json::integer(member.value, "failed").value_or(0);
+    const auto passed = count_of(member.value, "passed");
+    const auto failed = count_of(member.value, "failed");
     if (total && natural(passed) + natural(failed) > natural(*total))
       findings.warning("S20", where,
                        std::to_string(passed) + " passed and " + std::to_string(failed) +
@@ -63,25 +52,20 @@ void check_group(const std::string& id, const std::string& pointer, const Value&
   if (!status)
     return;
   const auto agent = word_of(entry, "current_agent");
-  const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
-                                       [&](const StatusRow& r) { return r.status == *status; });
+  const StatusRow& row = status_row(*status);
   if (*status == Status::complete && agent && agent != "none")
     findings.warning("S8", pointer + "/current_agent",
                      "current_agent is " + std::string(*agent) + ", but the group is complete");
   // Row 14: a tech lead helps with a test that gave no result; the status stays.
   const bool helped = *status == Status::qa_testing && agent == kTechLead;
-  if (!row->agent.empty() && agent && agent != row->agent && !helped)
+  if (!row.agent.empty() && agent && agent != row.agent && !helped)
     findings.warning(
         "S9", pointer + "/current_agent",
-        "current_agent is " + std::string(*agent) + ", but the group is " + std::string(row->word));
-  if (reviews && *status == Status::complete && !approved(entry))
+        "current_agent is " + std::string(*agent) + ", but the group is " + std::string(row.word));
+  if (reviews && *status == Status::complete && count_feedback(entry, "approved") == 0)
     findings.warning("S10", pointer + "/status",
                      "the group is complete, but no review has approved it");
-  const auto blockers = items(entry, "blockers");
-  const bool open = std::any_of(blockers.begin(), blockers.end(), [](const Value* blocker) {
-    return !json::boolean(*blocker, "resolved").value_or(false);
-  });
-  if (*status == Status::dev_blocked && !open)
+  if (*status == Status::dev_blocked && open_blockers(&entry).empty())
     findings.warning("S19", pointer + "/blockers", "the group is blocked, but no blocker is open");
   test_results(entry, *status, pointer, findings);
 }
@@ -102,35 +86,20 @@ bool short_of(std::string_view text) {
 }
 
 void failing_pass(const Value& message, const std::string& pointer, FindingList& findings) {
-  const Value* const results = json::child(message, "test_results");
-  if (json::text(message, "result") != "PASS" || results == nullptr || !results->IsObject())
+  if (json::text(message, "result") != "PASS")
     return;
-  for (const auto& member : results->GetObject())
+  for (const auto& member : members_in(message, "test_results"))
     if (const auto text = json::text(member.value); text && short_of(*text))
-      findings.warning("S14",
-                       pointer + "/test_results/" + json::pointer_token(json::name(member.name)),
+      findings.warning("S14", member_pointer(pointer + "/test_results", json::name(member.name)),
                        "`" + std::string(*text) + "` in a message that says PASS");
-}
-
-/// The path of the document of a kind.
-std::string place(const FlowState& docs, std::string_view kind) {
-  for (const auto& [path, accepted] : docs)
-    if (accepted.kind == kind)
-      return path;
-  return {};
-}
-
-void add(std::map<std::string, Findings>& all, const std::string& path, Finding found) {
-  all[path].push_back(std::move(found));
 }
 
 /// S17: completion is claimed too early.
 void check_completion_claim(const FlowState& docs, const Plan& plan, const Options& options,
                             std::map<std::string, Findings>& all) {
-  const Value& pm = *root(docs, "pm_state");
+  const Value& pm = root(docs, "pm_state");
   const bool stated = plan_says_completed(pm, options);
-  const Value* const state = root(docs, "orchestrator_state");
-  const bool ended = state != nullptr && json::text(*state, "status") == "completed";
+  const bool ended = json::text(root(docs, "orchestrator_state"), "status") == "completed";
   if (!stated && !ended)
     return;
   for (const Group& group : plan.groups) {
@@ -138,7 +107,7 @@ void check_completion_claim(const FlowState& docs, const Plan& plan, const Optio
     if (group.status == Status::complete && !unapproved)
       continue;
     const bool signalled = json::text(pm, "signal") == options.completion_word;
-    add(all, place(docs, stated ? "pm_state" : "orchestrator_state"),
+    all[path_of(options, stated ? "pm_state" : "orchestrator_state")].push_back(
         finding(Severity::error, "S17", signalled ? "/signal" : "/status",
                 "completion is claimed, but group " + group.id +
                     (group.status == Status::complete ? " has no approved review"
@@ -152,94 +121,62 @@ constexpr std::string_view kPending = "pending";
 constexpr std::string_view kInProgress = "in_progress";
 constexpr std::string_view kComplete = "complete";
 
-struct ListRow {
-  std::string_view list;
-  std::string_view says;
-};
-constexpr std::array kLists = {
-    ListRow{"completed_groups", kComplete},
-    ListRow{"in_progress_groups", kInProgress},
-    ListRow{"pending_groups", kPending},
-};
-
 std::string_view progress(Status status) {
   if (status == Status::pending)
     return kPending;
   return status == Status::complete ? kComplete : kInProgress;
 }
 
+/// What pm_state says of the progress of groups, compared with group_status.
 class Comparison {
  public:
   Comparison(const Plan& plan, const Value& pm) : plan_(plan), pm_(pm) {}
 
   Findings found() && {
-    groups();
-    for (const ListRow& row : kLists)
-      listed(pm_, "", row.list, row.says);
-    phases();
-    tasks();
+    for (const auto& [list, says] :
+         {std::pair("completed_groups", kComplete), std::pair("in_progress_groups", kInProgress),
+          std::pair("pending_groups", kPending)})
+      each_listed(pm_, "", list, says);
+    each("task_groups", [&](const Value& task, const std::string& pointer) {
+      const std::string_view said = word_of(task, "status").value_or("");
+      compare(text_of(task, "id"), pointer + "/status", said == "assigned" ? kPending : said);
+    });
+    // A phase in progress may have groups of any state.
+    each("execution_phases", [&](const Value& phase, const std::string& pointer) {
+      if (const std::string_view said = word_of(phase, "status").value_or(""); said != kInProgress)
+        each_listed(phase, pointer, "group_ids", said);
+    });
+    // So may a group in progress have tasks of any state.
+    each("all_tasks", [&](const Value& task, const std::string& pointer) {
+      const Group* const group = plan_.find(text_of(task, "group_id"));
+      if (group != nullptr && progress(group->status) != kInProgress)
+        compare(group->id, pointer + "/status", word_of(task, "status").value_or(""));
+    });
     return findings_.take();
   }
 
  private:
+  template <class Look>
+  void each(std::string_view list, const Look& look) {
+    std::size_t n = 0;
+    for (const Value& item : items_in(pm_, list))
+      look(item, item_pointer("/" + std::string(list), n++));
+  }
+
+  void each_listed(const Value& holder, const std::string& pointer, std::string_view list,
+                   std::string_view says) {
+    each_text(holder, pointer, list,
+              [&](const std::string& id, const std::string& place) { compare(id, place, says); });
+  }
+
   /// Groups without an entry have not begun and are not compared.
-  const Group* known(std::string_view id) const {
+  void compare(std::string_view id, const std::string& pointer, std::string_view says) {
     const Group* const group = plan_.find(id);
-    return group == nullptr || group->entry == nullptr ? nullptr : group;
-  }
-
-  void unlike(const Group& group, const std::string& pointer) {
-    findings_.warning("S4", pointer,
-                      "`" + group.id + "` is " + std::string(word(group.status)) +
-                          " in group_status, which counts");
-  }
-
-  void groups() {
-    std::size_t n = 0;
-    for (const Value* const task : items(pm_, "task_groups")) {
-      const std::string pointer = "/task_groups/" + std::to_string(n++) + "/status";
-      const Group* const group = known(text_of(*task, "id"));
-      const auto stated = word_of(*task, "status");
-      if (group != nullptr && stated &&
-          (*stated == "assigned" ? kPending : *stated) != progress(group->status))
-        unlike(*group, pointer);
-    }
-  }
-
-  void listed(const Value& holder, const std::string& pointer, std::string_view list,
-              std::string_view says) {
-    std::size_t n = 0;
-    for (const std::string& id : texts_of(holder, list)) {
-      const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
-      if (const Group* const group = known(id); group != nullptr && progress(group->status) != says)
-        unlike(*group, place);
-    }
-  }
-
-  /// A phase in progress may have groups of any state.
-  void phases() {
-    std::size_t n = 0;
-    for (const Value* const phase : items(pm_, "execution_phases")) {
-      const std::string pointer = "/execution_phases/" + std::to_string(n++);
-      const auto stated = word_of(*phase, "status");
-      if (stated && *stated != kInProgress)
-        listed(*phase, pointer, "group_ids", *stated);
-    }
-  }
-
-  /// The tasks of a group that is pending or complete must have the same state. While the group is
-  /// in progress, its tasks may be in any state.
-  void tasks() {
-    std::size_t n = 0;
-    for (const Value* const task : items(pm_, "all_tasks")) {
-      const std::string pointer = "/all_tasks/" + std::to_string(n++) + "/status";
-      const Group* const group = known(text_of(*task, "group_id"));
-      const auto stated = word_of(*task, "status");
-      if (group == nullptr || !stated || progress(group->status) == kInProgress)
-        continue;
-      if (*stated != progress(group->status))
-        unlike(*group, pointer);
-    }
+    if (group != nullptr && group->entry != nullptr && !says.empty() &&
+        says != progress(group->status))
+      findings_.warning("S4", pointer,
+                        "`" + group->id + "` is " + std::string(word(group->status)) +
+                            " in group_status, which counts");
   }
 
   const Plan& plan_;
@@ -274,9 +211,9 @@ Findings check_groups(const Value& status, bool reviews) {
 }
 
 Findings check_orchestrator(const Value& state) {
-  const auto agents = items(state, "active_agents");
-  const auto developers = std::count_if(agents.begin(), agents.end(), [](const Value* agent) {
-    return json::text(*agent, "agent_type") == kDeveloper;
+  const auto agents = items_in(state, "active_agents");
+  const auto developers = std::count_if(agents.begin(), agents.end(), [](const Value& agent) {
+    return json::text(agent, "agent_type") == kDeveloper;
   });
   if (developers <= kMostDevelopers)
     return {};
@@ -288,12 +225,12 @@ Findings check_mailbox(const Value& mailbox) {
   FindingList findings("coordination");
   std::set<std::string> ids;
   std::size_t index = 0;
-  for (const Value* const message : items(mailbox, "messages")) {
-    const std::string pointer = "/messages/" + std::to_string(index++);
-    const std::string id = text_of(*message, "id");
+  for (const Value& message : items_in(mailbox, "messages")) {
+    const std::string pointer = item_pointer("/messages", index++);
+    const std::string id = text_of(message, "id");
     if (!ids.insert(id).second)
       findings.error("S12", pointer + "/id", "`" + id + "` is the id of an earlier message");
-    failing_pass(*message, pointer, findings);
+    failing_pass(message, pointer, findings);
   }
   return findings.take();
 }
@@ -318,31 +255,29 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options) {
   const Options given = options_of(options);
   std::map<std::string, Findings> all;
-  const Value* const pm = root(docs, "pm_state");
-  if (pm == nullptr)
+  const Value& pm = root(docs, "pm_state");
+  if (pm.IsNull())
     return all;
   const Plan plan = plan_of(docs);
-  const std::string pm_path = place(docs, "pm_state");
-  for (Finding& found : check_progress(plan, *pm))
-    add(all, pm_path, std::move(found));
+  if (Findings found = check_progress(plan, pm); !found.empty())
+    all[path_of(given, "pm_state")] = std::move(found);
   check_completion_claim(docs, plan, given, all);
   for (const MailboxRow& row : kMailboxes) {
-    const Value* const file = root(docs, row.kind);
     std::size_t index = 0;
-    if (file != nullptr && !plan.groups.empty())
-      for (const Value* const message : items(*file, "messages")) {
-        const std::string pointer = "/messages/" + std::to_string(index++) + "/group_id";
-        const std::string id = text_of(*message, "group_id");
-        if (plan.find(id) == nullptr)
-          add(all, place(docs, row.kind),
-              finding(Severity::warning, "S13", pointer, "there is no group `" + id + "`"));
-      }
+    for (const Value& message : items_in(root(docs, row.kind), "messages")) {
+      const std::string pointer = item_pointer("/messages", index++) + "/group_id";
+      const std::string id = text_of(message, "group_id");
+      if (!plan.groups.empty() && plan.find(id) == nullptr)
+        all[path_of(given, row.kind)].push_back(
+            finding(Severity::warning, "S13", pointer, "there is no group `" + id + "`"));
+    }
   }
-  const Value* const state = root(docs, "orchestrator_state");
-  if (state != nullptr && text_of(*pm, "session_id") != text_of(*state, "session_id"))
-    add(all, place(docs, "orchestrator_state"),
+  const Value& state = root(docs, "orchestrator_state");
+  const std::string session = text_of(pm, "session_id");
+  if (!state.IsNull() && session != text_of(state, "session_id"))
+    all[path_of(given, "orchestrator_state")].push_back(
         finding(Severity::error, "S22", "/session_id",
-                "session_id differs from that of pm_state, `" + text_of(*pm, "session_id") + "`"));
+                "session_id differs from that of pm_state, `" + session + "`"));
   return all;
 }
 

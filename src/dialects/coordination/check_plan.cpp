@@ -18,25 +18,25 @@ constexpr std::array<std::string_view, 3> kGroupLists = {"completed_groups", "in
 
 using Tasks = std::vector<const Value*>;
 
-std::string at(std::size_t group, std::string_view member) {
-  return "/task_groups/" + std::to_string(group) + "/" + std::string(member);
+std::string at(std::size_t group) {
+  return "/task_groups/" + std::to_string(group);
+}
+
+/// The group with this id; nullptr: none.
+const Value* task_of(const Tasks& tasks, std::string_view id) {
+  const auto found = std::find_if(tasks.begin(), tasks.end(),
+                                  [&](const Value* task) { return json::text(*task, "id") == id; });
+  return found == tasks.end() ? nullptr : *found;
 }
 
 /// S1: dependencies that do not exist.
 void unknown_dependencies(const Tasks& tasks, FindingList& findings) {
-  std::set<std::string> ids;
-  for (const Value* const task : tasks)
-    ids.insert(text_of(*task, "id"));
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    std::size_t n = 0;
-    for (const std::string& id : texts_of(*tasks[i], "depends_on")) {
-      if (!ids.contains(id)) {
-        findings.error("S1", at(i, "depends_on/") + std::to_string(n),
-                       "there is no group `" + id + "` to depend on", {.found = json::quote(id)});
-      }
-      ++n;
-    }
-  }
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    each_text(*tasks[i], at(i), "depends_on", [&](const std::string& id, std::string pointer) {
+      if (task_of(tasks, id) == nullptr)
+        findings.error("S1", std::move(pointer), "there is no group `" + id + "` to depend on",
+                       {.found = json::quote(id)});
+    });
 }
 
 /// S2: groups that wait for each other in a cycle.
@@ -75,7 +75,7 @@ void cycles(const Tasks& tasks, FindingList& findings) {
   std::string round;
   for (auto step = std::find(way.begin(), way.end(), here); step != way.end(); ++step)
     round += text_of(*tasks[*step], "id") + " -> ";
-  findings.error("S2", at(here, "depends_on"),
+  findings.error("S2", at(here) + "/depends_on",
                  "groups depend on each other: " + round + text_of(*tasks[here], "id"));
 }
 
@@ -94,46 +94,37 @@ void ids(const Tasks& tasks, FindingList& findings) {
       why = "`" + id + "` is the id of an earlier group";
     if (why.empty())
       continue;
-    findings.error("S24", at(i, "id"), why, {.found = json::quote(id)});
+    findings.error("S24", at(i) + "/id", why, {.found = json::quote(id)});
   }
 }
 
 /// S25: phases and lists must name planned groups.
 void unknown_ids(const Value& pm, const Tasks& tasks, FindingList& findings) {
-  const auto look = [&](const Value& holder, const std::string& pointer, std::string_view list) {
-    std::size_t n = 0;
-    for (const std::string& id : texts_of(holder, list)) {
-      const std::string place = pointer + "/" + std::string(list) + "/" + std::to_string(n++);
-      if (std::none_of(tasks.begin(), tasks.end(),
-                       [&](const Value* task) { return json::text(*task, "id") == id; }))
-        findings.warning("S25", place,
-                         "there is no group `" + printable(id, 80) + "` in task_groups");
-    }
+  const auto look = [&](const std::string& id, std::string pointer) {
+    if (task_of(tasks, id) == nullptr)
+      findings.warning("S25", std::move(pointer),
+                       "there is no group `" + printable(id, 80) + "` in task_groups");
   };
   std::size_t n = 0;
-  for (const Value* const phase : items(pm, "execution_phases"))
-    look(*phase, "/execution_phases/" + std::to_string(n++), "group_ids");
+  for (const Value& phase : items_in(pm, "execution_phases"))
+    each_text(phase, item_pointer("/execution_phases", n++), "group_ids", look);
   for (const std::string_view list : kGroupLists)
-    look(pm, "", list);
+    each_text(pm, "", list, look);
 }
 
 /// S3, S4: each group must be in one list, the one that fits its status.
 void lists(const Value& pm, const Tasks& tasks, FindingList& findings) {
   std::map<std::string, std::string_view> seen;
-  for (const std::string_view list : kGroupLists) {
-    std::size_t n = 0;
-    for (const std::string& id : texts_of(pm, list)) {
-      const std::string pointer = "/" + std::string(list) + "/" + std::to_string(n++);
+  for (const std::string_view list : kGroupLists)
+    each_text(pm, "", list, [&](const std::string& id, const std::string& pointer) {
       if (const auto [other, first] = seen.emplace(id, list); !first)
         findings.warning("S3", pointer, "`" + id + "` is also in " + std::string(other->second));
-      const auto task = std::find_if(tasks.begin(), tasks.end(),
-                                     [&](const Value* t) { return json::text(*t, "id") == id; });
-      const auto status = task == tasks.end() ? std::nullopt : word_of(**task, "status");
+      const Value* const task = task_of(tasks, id);
+      const auto status = task == nullptr ? std::nullopt : word_of(*task, "status");
       if (status && (list == kGroupLists.front()) != (status == "complete"))
         findings.warning("S4", pointer,
                          "`" + id + "` is listed here, but its group is " + std::string(*status));
-    }
-  }
+    });
 }
 
 /// S15: the percentage counts groups.
@@ -152,22 +143,20 @@ void percentage(const Value& pm, const Tasks& tasks, FindingList& findings) {
 /// S23: groups that may run side by side must not share files.
 void shared_files(const Value& pm, const Tasks& tasks, FindingList& findings) {
   std::map<std::string, std::int64_t> phases;
-  for (const Value* const phase : items(pm, "execution_phases"))
-    for (const std::string& id : texts_of(*phase, "group_ids"))
-      phases.emplace(id, json::integer(*phase, "phase_number").value_or(0));
+  for (const Value& phase : items_in(pm, "execution_phases"))
+    for (const std::string& id : texts_of(phase, "group_ids"))
+      phases.emplace(id, count_of(phase, "phase_number"));
   std::map<std::pair<std::int64_t, std::string>, std::string> owners;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::string id = text_of(*tasks[i], "id");
-    std::size_t n = 0;
-    for (const std::string& file : texts_of(*tasks[i], "files_affected")) {
-      const auto [owner, first] = owners.emplace(std::pair(phases[id], file), id);
-      if (!first && owner->second != id)
-        findings.warning("S23", at(i, "files_affected/") + std::to_string(n),
-                         "`" + file + "` also belongs to group " + owner->second +
-                             " of the same phase; the groups will not run at the same "
-                             "time");
-      ++n;
-    }
+    each_text(
+        *tasks[i], at(i), "files_affected", [&](const std::string& file, std::string pointer) {
+          const auto [owner, first] = owners.emplace(std::pair(phases[id], file), id);
+          if (!first && owner->second != id)
+            findings.warning("S23", std::move(pointer),
+                             "`" + file + "` also belongs to group " + owner->second +
+                                 " of the same phase; the groups will not run at the same time");
+        });
   }
 }
 
@@ -175,7 +164,9 @@ void shared_files(const Value& pm, const Tasks& tasks, FindingList& findings) {
 
 Findings check_plan(const Value& pm) {
   FindingList findings("coordination");
-  const Tasks tasks = items(pm, "task_groups");
+  Tasks tasks;
+  for (const Value& task : items_in(pm, "task_groups"))
+    tasks.push_back(&task);
   ids(tasks, findings);
   unknown_ids(pm, tasks, findings);
   unknown_dependencies(tasks, findings);
@@ -186,8 +177,7 @@ Findings check_plan(const Value& pm) {
                      "simple mode has one group, not " + std::to_string(tasks.size()));
   percentage(pm, tasks, findings);
   const Value* const mode = json::child(pm, "mode");
-  if (mode != nullptr && mode->IsNull() &&
-      (!tasks.empty() || json::integer(pm, "iteration").value_or(0) > 0))
+  if (mode != nullptr && mode->IsNull() && (!tasks.empty() || count_of(pm, "iteration") > 0))
     findings.error("S21", "/mode", "mode is null, but the project manager has already run");
   shared_files(pm, tasks, findings);
   return findings.take();

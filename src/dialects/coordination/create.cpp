@@ -35,9 +35,8 @@ std::string fresh_plan(const std::string& session, const std::string& requiremen
 /// The id of the existing session, or a new one.
 std::string session_of(const View& view) {
   for (const std::string_view kind : {"pm_state", "orchestrator_state"})
-    if (const Value* const state = root(view.docs, kind))
-      if (std::string id = text_of(*state, "session_id"); !id.empty())
-        return id;
+    if (std::string id = text_of(root(view.docs, kind), "session_id"); !id.empty())
+      return id;
   return "v4_" + stamp(view.wall);
 }
 
@@ -59,9 +58,9 @@ Result<std::vector<Update>> request_session(const Accepted& pm, const std::strin
 }
 
 bool known_id(const Value& mailbox, const std::string& id) {
-  const auto all = items(mailbox, "messages");
+  const auto all = items_in(mailbox, "messages");
   return std::any_of(all.begin(), all.end(),
-                     [&](const Value* message) { return json::text(*message, "id") == id; });
+                     [&](const Value& message) { return json::text(message, "id") == id; });
 }
 
 }  // namespace

@@ -24,9 +24,6 @@ struct LogEntry {
 /// What baton writes into the folder in one round. Group edits become one write of group_status.
 struct Writes {
   std::vector<LogEntry> log;
-  /// Numbers of starts that never ran. baton removes them from the log in this order, and each
-  /// number is the one after the removals before it.
-  std::vector<std::uint64_t> taken_back;
   std::string why;  ///< of the group edits
 
   /// Sets members of a group's entry; creates the entry where there is none.

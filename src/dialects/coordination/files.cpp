@@ -18,11 +18,9 @@ bool has_aliases(std::string_view kind) {
 
 FileKind kind(const Options& options, std::string_view name, std::string_view file,
               bool essential) {
-  const std::string_view profile = options.lenient && has_aliases(name) ? "lenient/" : "";
-  FileKind kind;
-  kind.kind = name;
-  kind.pattern = options.path + "/" + std::string(file);
-  kind.schema = "schemas/coordination/" + std::string(profile) + std::string(name) + ".schema.json";
+  const bool lenient = options.lenient && has_aliases(name);
+  FileKind kind = file_kind(lenient ? "coordination/lenient" : "coordination", std::string(name),
+                            options.path + "/" + std::string(file));
   kind.flow = options.path;
   kind.essential = essential;
   return kind;
@@ -74,16 +72,18 @@ std::string path_of(const Options& options, std::string_view kind) {
   return options.path + (mail ? "/messages/" : "/") + std::string(kind) + ".json";
 }
 
-const Accepted* find(const FlowState& docs, std::string_view kind) {
+const Accepted* find(const FlowState& docs, std::string_view kind, std::string_view part) {
   for (const auto& [path, accepted] : docs)
-    if (accepted.kind == kind && accepted.document != nullptr)
+    if (accepted.kind == kind && (part.empty() || accepted.part == part) &&
+        accepted.document != nullptr)
       return &accepted;
   return nullptr;
 }
 
-const Value* root(const FlowState& docs, std::string_view kind) {
+const Value& root(const FlowState& docs, std::string_view kind) {
+  static const Value none;
   const Accepted* const accepted = find(docs, kind);
-  return accepted == nullptr ? nullptr : &accepted->document->root();
+  return accepted == nullptr ? none : accepted->document->root();
 }
 
 std::vector<Create> rebuild(const View& view) {
@@ -96,15 +96,6 @@ std::vector<Create> rebuild(const View& view) {
 
 bool is_metadata(std::string_view key) {
   return key.starts_with('_') || key.starts_with('$');
-}
-
-std::vector<const Value*> items(const Value& object, std::string_view name) {
-  std::vector<const Value*> all;
-  const Value* const list = json::child(object, name);
-  if (list != nullptr && list->IsArray())
-    for (const Value& item : list->GetArray())
-      all.push_back(&item);
-  return all;
 }
 
 std::optional<std::string_view> word_of(const Value& object, std::string_view name) {
@@ -123,28 +114,18 @@ std::string archive_path(const Options& options, std::string_view mailbox) {
   return options.path + "/messages/archive/" + std::string(mailbox) + ".json";
 }
 
-const Accepted* archive_of(const FlowState& docs, std::string_view mailbox) {
-  for (const auto& [path, accepted] : docs)
-    if (accepted.kind == "archive" && accepted.part == mailbox && accepted.document != nullptr)
-      return &accepted;
-  return nullptr;
-}
-
 std::vector<Message> messages(const FlowState& docs, std::size_t mailbox, std::string_view group) {
   const std::string_view kind = kMailboxes.at(mailbox).kind;
   std::vector<Message> all;
   std::set<std::string> archived;
-  if (const Accepted* const archive = archive_of(docs, kind))
-    for (const Value* const item : items(archive->document->root(), "messages"))
-      if (json::text(*item, "group_id") == group && archived.insert(message_key(*item)).second)
-        all.push_back(Message{0, item, true});
-  const Value* const file = root(docs, kind);
-  if (file == nullptr)
-    return all;
+  if (const Accepted* const archive = find(docs, "archive", kind))
+    for (const Value& item : items_in(archive->document->root(), "messages"))
+      if (json::text(item, "group_id") == group && archived.insert(message_key(item)).second)
+        all.push_back(Message{0, &item, true});
   std::size_t index = 0;
-  for (const Value* const item : items(*file, "messages")) {
-    if (json::text(*item, "group_id") == group && !archived.contains(message_key(*item)))
-      all.push_back(Message{index, item, false});
+  for (const Value& item : items_in(root(docs, kind), "messages")) {
+    if (json::text(item, "group_id") == group && !archived.contains(message_key(item)))
+      all.push_back(Message{index, &item, false});
     ++index;
   }
   return all;

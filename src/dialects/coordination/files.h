@@ -33,10 +33,10 @@ std::vector<FileKind> files(const Json& given_options);
 /// The path of a file: `coordination/pm_state.json`.
 std::string path_of(const Options& options, std::string_view kind);
 
-/// The accepted document of a kind (the first); nullptr without one.
-const Accepted* find(const FlowState& docs, std::string_view kind);
-/// Its root value; nullptr without one.
-const Value* root(const FlowState& docs, std::string_view kind);
+/// The accepted document of a kind (the first, or the one with this part); nullptr without one.
+const Accepted* find(const FlowState& docs, std::string_view kind, std::string_view part = "");
+/// Its root value; null without one.
+const Value& root(const FlowState& docs, std::string_view kind);
 
 /// For `recover`: the last accepted versions of missing and rejected files. Leaves out inbox files,
 /// because they belong to agents.
@@ -45,16 +45,20 @@ std::vector<Create> rebuild(const View& view);
 /// Whether a member is a note for people and not a group.
 bool is_metadata(std::string_view key);
 
-/// The items of an array; empty without one.
-std::vector<const Value*> items(const Value& object, std::string_view name);
+/// Calls `look` with each text of a list and the pointer to it. `pointer` leads to the object.
+template <class Look>
+void each_text(const Value& object, const std::string& pointer, std::string_view list,
+               const Look& look) {
+  std::size_t index = 0;
+  for (const std::string& text : texts_of(object, list))
+    look(text, pointer + "/" + std::string(list) + "/" + std::to_string(index++));
+}
 /// A status, role or decision with its alias replaced.
 std::optional<std::string_view> word_of(const Value& object, std::string_view name);
 
 /// A text that identifies a message of a mailbox. The id alone is not enough: agents make it from
 /// the time in seconds, so two messages may share it.
 std::string message_key(const Value& message);
-/// The archive of a mailbox; nullptr without one.
-const Accepted* archive_of(const FlowState& docs, std::string_view mailbox);
 std::string archive_path(const Options& options, std::string_view mailbox);
 
 /// The messages of a mailbox for a group, oldest first: archived ones, then those of the mailbox. A

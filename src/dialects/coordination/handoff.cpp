@@ -28,31 +28,15 @@ constexpr std::array kHints = {
     Hint{"techlead_to_dev", "changes_requested", Status::changes_requested},
 };
 
-/// The role whose result a status waits for.
-std::string_view worker_of(Status status) {
-  switch (status) {
-    case Status::dev_working:
-      return kDeveloper;
-    case Status::waiting_qa:
-    case Status::qa_testing:
-      return kQa;
-    case Status::waiting_review:
-    case Status::tech_review:
-      return kTechLead;
-    case Status::pending:
-    case Status::dev_blocked:
-    case Status::qa_failed:
-    case Status::changes_requested:
-    case Status::complete:
-      return "";
-  }
-  return "";
+const Hint* hint_of(std::string_view kind, std::string_view result) {
+  const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& each) {
+    return each.kind == kind && each.word == result;
+  });
+  return hint == kHints.end() ? nullptr : hint;
 }
 
 Json feedback_of(const Snapshot& snapshot, const Group& group, const Value& message) {
-  Json all = Json::array();
-  for (const Value* const old : items(*group.entry, "tech_lead_feedback"))
-    all.push(Json(*old));
+  Json all(member(*group.entry, "tech_lead_feedback"));
   const std::string sent = text_of(message, "timestamp");
   all.push(Json::object({{"iteration", Json(group.counters.tech_lead)},
                          {"decision", word_of(message, "decision").value_or("")},
@@ -75,44 +59,11 @@ void take_over(const Snapshot& snapshot, const Group& group, const Hint& hint, c
 
 /// The run that has ended without writing its result into the status; nullptr: none.
 const Run* writer_of(const Snapshot& snapshot, const Group& group) {
-  const std::string_view role = worker_of(group.status);
+  const std::string_view role = status_row(group.status).awaited;
   if (role.empty() || snapshot.present(group.id) != nullptr)
     return nullptr;
   const Run* const last = snapshot.job(role, group.id).last;
   return last == nullptr || last->live() ? nullptr : last;
-}
-
-/// Results that a later message of the same role may replace. `complete` is final, because other
-/// groups may build on it.
-struct Result {
-  std::string_view role;
-  Status status;
-};
-constexpr std::array kResults = {
-    Result{kDeveloper, Status::waiting_qa},  Result{kDeveloper, Status::waiting_review},
-    Result{kDeveloper, Status::dev_blocked}, Result{kQa, Status::waiting_review},
-    Result{kQa, Status::qa_failed},          Result{kTechLead, Status::changes_requested},
-};
-
-/// The run that set the status and sent a message after that. The message counts, because it is
-/// later. nullptr if another agent has started since.
-const Run* corrector_of(const Snapshot& snapshot, const Group& group) {
-  const auto memo = snapshot.memo.groups.find(group.id);
-  const Run* newest = nullptr;
-  for (const Run& run : snapshot.view.runs)
-    if (run.key.subject == group.id && run.outcome != Outcome::voided)
-      newest = &run;
-  if (newest == nullptr || newest->live() || memo == snapshot.memo.groups.end() ||
-      newest->key.generation + 1 != snapshot.generation(group.id) ||
-      (newest->key.role == kTechLead && newest->purpose != "review"))
-    return nullptr;
-  const auto box = outbox(newest->key.role);
-  const bool result = std::any_of(kResults.begin(), kResults.end(), [&](const Result& row) {
-    return row.role == newest->key.role && row.status == group.status;
-  });
-  const auto changed =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(0, memo->second.changed_ms));
-  return box && result && memo->second.mail_ms.at(*box) > changed ? newest : nullptr;
 }
 
 /// Moves a handled file to the archive, so that an agent can report the same content again. The
@@ -124,16 +75,6 @@ Move archive_inbox_file(const Snapshot& snapshot, const std::string& path, const
               snapshot.options.path + "/inbox/archive/" + file.part + "_" + time + "_" +
                   std::to_string(file.arrival) + ".json",
               "it was handled"};
-}
-
-/// Whether an earlier version of baton merged this file and left it in place.
-bool folded_before(Memo& memo, const Accepted& file) {
-  const auto known = memo.inbox.find(file.part);
-  if (known == memo.inbox.end())
-    return false;
-  const bool same = file.present && known->second == hex(file.document->digest());
-  memo.inbox.erase(known);
-  return same;
 }
 
 /// The snapshot as of the arrival of the file. A run that had not ended by then may have written
@@ -172,25 +113,25 @@ std::int64_t now_ms(const Snapshot& snapshot) {
 }
 
 /// Notes when baton first saw each message as read. Forgets messages that are gone.
-void note_read(const Snapshot& snapshot, const std::vector<const Value*>& all,
+void note_read(const Snapshot& snapshot, Value::ConstArray all,
                std::map<std::string, std::int64_t>& since) {
   std::map<std::string, std::int64_t> now;
-  for (const Value* const message : all)
-    if (json::boolean(*message, "read").value_or(false)) {
-      const auto known = since.find(message_key(*message));
-      now[message_key(*message)] = known == since.end() ? now_ms(snapshot) : known->second;
+  for (const Value& message : all)
+    if (flag_of(message, "read")) {
+      const auto known = since.find(message_key(message));
+      now[message_key(message)] = known == since.end() ? now_ms(snapshot) : known->second;
     }
   since = std::move(now);
 }
 
 /// Indices of the messages that are due, oldest first. Sets when to look again for the next one.
-std::vector<std::size_t> due(const Snapshot& snapshot, const std::vector<const Value*>& all,
-                             const std::map<std::string, std::int64_t>& since, Decision& decision) {
-  std::vector<std::size_t> due;
+std::vector<unsigned> due(const Snapshot& snapshot, Value::ConstArray all,
+                          const std::map<std::string, std::int64_t>& since, Decision& decision) {
+  std::vector<unsigned> due;
   std::set<std::string> stays;  // groups with an older message that stays
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string group = text_of(*all[i], "group_id");
-    const auto read = since.find(message_key(*all[i]));
+  for (unsigned i = 0; i < all.Size(); ++i) {
+    const std::string group = text_of(all[i], "group_id");
+    const auto read = since.find(message_key(all[i]));
     if (read == since.end() || stays.contains(group)) {
       stays.insert(group);
       continue;
@@ -227,23 +168,23 @@ std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
   if (file == nullptr || !file->present || !file->rejected.empty())
     return {};
   MailMemo& memo = snapshot.memo.mail[std::string(kind)];
-  const auto all = items(file->document->root(), "messages");
+  const auto all = items_in(file->document->root(), "messages");
   note_read(snapshot, all, memo.read_ms);
   if (snapshot.options.archive_after == Millis(0))
     return {};
-  const std::vector<std::size_t> old = due(snapshot, all, memo.read_ms, decision);
-  const Accepted* const archive = archive_of(snapshot.view.docs, kind);
+  const std::vector<unsigned> old = due(snapshot, all, memo.read_ms, decision);
+  const Accepted* const archive = find(snapshot.view.docs, "archive", kind);
   if (old.empty() || (archive != nullptr && (!archive->present || !archive->rejected.empty())))
     return {};
   std::set<std::string> there;
   if (archive != nullptr)
-    for (const Value* const message : items(archive->document->root(), "messages"))
-      there.insert(message_key(*message));
+    for (const Value& message : items_in(archive->document->root(), "messages"))
+      there.insert(message_key(message));
   std::vector<const Value*> fresh;
   std::vector<json::Edit> gone;  // last one first, so that the indices stay valid
-  for (const std::size_t i : old)
-    if (!there.contains(message_key(*all[i])))
-      fresh.push_back(all[i]);
+  for (const unsigned i : old)
+    if (!there.contains(message_key(all[i])))
+      fresh.push_back(&all[i]);
     else
       gone.insert(gone.begin(), json::Edit{"/messages/" + std::to_string(i), ""});
   if (!fresh.empty()) {
@@ -263,9 +204,7 @@ std::vector<Update> archive_messages(Snapshot& snapshot, std::string_view kind,
 }  // namespace
 
 bool counts(std::string_view kind, std::string_view result) {
-  return (kind == "techlead_to_dev" && result == "unblocked") ||
-         std::any_of(kHints.begin(), kHints.end(),
-                     [&](const Hint& h) { return h.kind == kind && h.word == result; });
+  return (kind == "techlead_to_dev" && result == "unblocked") || hint_of(kind, result) != nullptr;
 }
 
 void apply_messages(Snapshot& snapshot, Writes& writes) {
@@ -273,8 +212,7 @@ void apply_messages(Snapshot& snapshot, Writes& writes) {
     // If this round writes the group, the next round handles its messages.
     if (group.entry == nullptr || writes.touched(group.id))
       continue;
-    const Run* const writer = writer_of(snapshot, group);
-    const Run* const run = writer == nullptr ? corrector_of(snapshot, group) : writer;
+    const Run* const run = writer_of(snapshot, group);
     if (run == nullptr)
       continue;
     const std::size_t box = outbox(run->key.role).value_or(0);
@@ -284,10 +222,8 @@ void apply_messages(Snapshot& snapshot, Writes& writes) {
       continue;
     const Value& newest = *sent.back().value;
     const auto result = word_of(newest, kMailboxes.at(box).result);
-    const auto* const hint = std::find_if(kHints.begin(), kHints.end(), [&](const Hint& h) {
-      return h.kind == kMailboxes.at(box).kind && result == h.word;
-    });
-    if (hint != kHints.end() && hint->status != group.status)
+    const Hint* const hint = hint_of(kMailboxes.at(box).kind, result.value_or(""));
+    if (hint != nullptr && hint->status != group.status)
       take_over(snapshot, group, *hint, newest, writes);
   }
 }
@@ -295,19 +231,15 @@ void apply_messages(Snapshot& snapshot, Writes& writes) {
 std::vector<Update> apply_inbox(Snapshot& snapshot, Writes& writes, Decision& decision) {
   std::vector<Update> moves;
   for (const auto& [path, accepted] : snapshot.view.docs) {
-    if (accepted.kind != "inbox" || accepted.part.empty())
+    if (accepted.kind != "inbox" || accepted.part.empty() || !accepted.present)
       continue;
     // The file waits if its group does not exist yet. If this round writes the group, the next
     // round handles the file.
     const Group* const group = snapshot.plan.find(accepted.part);
-    if (accepted.present && (group == nullptr || writes.touched(group->id)))
-      continue;
-    const bool folded = folded_before(snapshot.memo, accepted);
-    if (!accepted.present)
+    if (group == nullptr || writes.touched(group->id))
       continue;
     moves.emplace_back(archive_inbox_file(snapshot, path, accepted));
-    if (!folded)
-      merge_inbox_file(snapshot, path, accepted, *group, writes, decision);
+    merge_inbox_file(snapshot, path, accepted, *group, writes, decision);
   }
   return moves;
 }

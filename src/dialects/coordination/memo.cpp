@@ -11,7 +11,6 @@ void fields(GroupMemo& group, Visit visit) {
   visit("history", group.history);
   visit("changed_ms", group.changed_ms);
   visit("mail", group.mail);
-  visit("mail_ms", group.mail_ms);
   visit("unblocks", group.unblocks);
   visit("base_developer", group.base_developer);
   visit("base_qa", group.base_qa);
@@ -33,7 +32,6 @@ void fields(RunMemo& run, Visit visit) {
   visit("over", run.over);
   visit("arrival", run.arrival);
   visit("started_ms", run.started_ms);
-  visit("number", run.number);
   visit("mail", run.mail);
 }
 
@@ -67,7 +65,6 @@ void fields(Memo& memo, Visit visit) {
   visit("used_up", memo.used_up);
   visit("phase_checked", memo.phase_checked);
   visit("last_phase", memo.last_phase);
-  visit("inbox", memo.inbox);
   visit("groups", memo.groups);
   visit("runs", memo.runs);
   visit("forgotten_ms", memo.forgotten_ms);

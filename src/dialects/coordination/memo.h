@@ -23,7 +23,6 @@ struct GroupMemo {
   std::vector<std::string> history;
   std::int64_t changed_ms = 0;  ///< when the last entry came (baton's clock)
   MailCount mail{};             ///< messages at the last decision
-  MailCount mail_ms{};          ///< when the last message of each mailbox came (baton's clock)
   std::uint64_t unblocks = 0;   ///< `unblocked` decisions before the present block
   /// Counters at the last help; escalation counts from here.
   std::int64_t base_developer = 0;
@@ -50,8 +49,7 @@ struct RunMemo {
   bool over = false;     ///< baton has seen the end of the run
   Arrival arrival = 0;   ///< of the newest file when baton saw the end
   std::int64_t started_ms = 0;
-  std::uint64_t number = 0;  ///< number of the start in the session
-  MailCount mail{};          ///< messages for the group when the run started
+  MailCount mail{};  ///< messages for the group when the run started
   bool operator==(const RunMemo&) const = default;
 };
 
@@ -91,8 +89,6 @@ struct Memo {
   bool used_up = false;            ///< the claim that is still there has completed the session once
   std::int64_t phase_checked = 0;  ///< the last phase that the project manager has released
   std::string last_phase;          ///< current_phase of the newest start
-  /// Digests of inbox files that an earlier baton merged and left in place, by group.
-  std::map<std::string, std::string> inbox;
   std::map<std::string, GroupMemo> groups;
   std::map<RunId, RunMemo> runs;
   std::int64_t forgotten_ms = 0;         ///< start of the newest run that was dropped from `runs`

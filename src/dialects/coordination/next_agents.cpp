@@ -201,10 +201,9 @@ class Router {
 
   /// Rows 7 and 8: writes the blocker that the developer should have written.
   void block(const Group& group, Word purpose, const std::string& why) {
-    Json blockers = Json::array();
+    Json blockers;
     if (group.entry != nullptr)
-      for (const Value* const blocker : items(*group.entry, "blockers"))
-        blockers.push(Json(*blocker));
+      blockers = Json(member(*group.entry, "blockers"));
     blockers.push(Json::object({{"description", why}, {"resolved", false}, {"resolution", ""}}));
     writes_.set(
         snapshot_, group,
@@ -222,7 +221,7 @@ class Router {
       return;
     }
     const Word given = memo(group).block;
-    const auto open = open_blockers(group);
+    const auto open = open_blockers(group.entry);
     add_desired(group, kTechLead, given.empty() ? Word("unblock") : given,
                 group.id + " is blocked" + (open.empty() ? "" : ": " + open.front()));
   }
@@ -299,21 +298,10 @@ std::string not_to_approve(const Snapshot& snapshot, const Group* group, const S
     return subject == kSession ? "which group? name one" : "there is no group " + subject;
   if (snapshot.live(group->id) != nullptr)
     return "an agent works on " + group->id + "; approve it when the agent has ended";
-  switch (group->status) {
-    case Status::waiting_review:
-    case Status::tech_review:
-      return "";
-    case Status::complete:
-      return group->approved ? group->id + " is complete and approved already" : "";
-    case Status::pending:
-    case Status::dev_working:
-    case Status::dev_blocked:
-    case Status::waiting_qa:
-    case Status::qa_testing:
-    case Status::qa_failed:
-    case Status::changes_requested:
-      break;
-  }
+  if (group->status == Status::complete && group->approved)
+    return group->id + " is complete and approved already";
+  if (group->status == Status::complete || status_row(group->status).stage == "review")
+    return "";
   return group->id + " is " + std::string(word(group->status)) + " and cannot be approved";
 }
 
@@ -325,9 +313,7 @@ void approve(const Snapshot& snapshot, const Request& request, Writes& writes, D
     decision.replies.push_back(Reply{request.id, false, std::move(why)});
     return;
   }
-  Json feedback = Json::array();
-  for (const Value* const old : items(*group->entry, "tech_lead_feedback"))
-    feedback.push(Json(*old));
+  Json feedback(member(*group->entry, "tech_lead_feedback"));
   std::string comment = text_of(*request.arguments, "comment");
   if (comment.empty())
     comment = "approved by a person" + (request.by.empty() ? "" : ": " + request.by);

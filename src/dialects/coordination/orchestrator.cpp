@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "dialects/coordination/decide.h"
 
@@ -59,47 +58,6 @@ void log_holds(Snapshot& snapshot, const Decision& decision, Writes& writes) {
   }
 }
 
-/// How many starts an entry of decisions_log stands for; 0 for other entries.
-std::uint64_t starts_in(const std::string& decision) {
-  constexpr std::string_view kSpawn = "spawn_";
-  constexpr std::string_view kParallel = "_developers_parallel";
-  if (!decision.starts_with(kSpawn))
-    return 0;
-  std::uint64_t count = 1;
-  if (decision.ends_with(kParallel))
-    (void)std::from_chars(decision.data() + kSpawn.size(), decision.data() + decision.size(),
-                          count);
-  return count;
-}
-
-/// The log without a start that never ran. Later starts get the next lower number.
-Json without(const Snapshot& snapshot, const Value& log, std::uint64_t number) {
-  Json kept = Json::array();
-  for (const Value& given : log.GetArray()) {
-    Json entry(given);
-    const std::string decision = text_of(given, "decision");
-    const auto first = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(0, json::integer(given, "iteration").value_or(0)));
-    const std::uint64_t starts = starts_in(decision);
-    if (first > number || (first == number && starts == 0)) {
-      entry.set("iteration", Json(first - 1));
-    } else if (first <= number && number < first + starts) {
-      if (starts == 1)
-        continue;
-      entry.set("decision", "spawn_" + std::to_string(starts - 1) + "_developers_parallel");
-      // One start is left, and the log names a single start by its role and group.
-      for (const Run& run : snapshot.view.runs)
-        if (const auto memo = snapshot.memo.runs.find(run.id);
-            starts == 2 && memo != snapshot.memo.runs.end() && memo->second.number == first) {
-          entry.set("decision", "spawn_" + run.key.role + "_group_" + run.key.subject);
-          entry.set("reasoning", run.why);
-        }
-    }
-    kept.push(entry);
-  }
-  return kept;
-}
-
 /// Edits of orchestrator_state.
 class Edits {
  public:
@@ -109,20 +67,10 @@ class Edits {
     if (now == nullptr || !json::equal(*now, *value))
       edits_.push_back(json::Edit{"/" + std::string(name), value.dump()});
   }
-  void undo_start(const Snapshot& snapshot, const std::vector<std::uint64_t>& numbers) {
-    const Value* const log = json::child(state_, "decisions_log");
-    if (log == nullptr || !log->IsArray() || numbers.empty())
-      return;
-    Json left(*log);
-    for (const std::uint64_t number : numbers)
-      left = without(snapshot, *left, number);
-    set("decisions_log", left);
-  }
   void log(const std::vector<LogEntry>& entries, Time wall) {
     if (entries.empty())
       return;
-    if (const Value* const log = json::child(state_, "decisions_log");
-        log == nullptr || !log->IsArray())
+    if (!member(state_, "decisions_log").IsArray())
       edits_.push_back(json::Edit{"/decisions_log", "[]"});
     for (const LogEntry& entry : entries)
       edits_.push_back(
@@ -152,11 +100,6 @@ class Edits {
   std::vector<json::Edit> edits_;
 };
 
-std::string session_id(const Snapshot& snapshot) {
-  const Value* const pm = root(snapshot.view.docs, "pm_state");
-  return pm == nullptr ? std::string() : text_of(*pm, "session_id");
-}
-
 }  // namespace
 
 std::string fresh_orchestrator(const std::string& session_id, Time wall) {
@@ -181,7 +124,8 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
     if (stage != SessionStage::no_requirements)
       decision.updates.emplace_back(
           Create{path_of(snapshot.options, "orchestrator_state"),
-                 fresh_orchestrator(session_id(snapshot), snapshot.view.wall),
+                 fresh_orchestrator(text_of(root(snapshot.view.docs, "pm_state"), "session_id"),
+                                    snapshot.view.wall),
                  "the session has no orchestrator_state yet"});
     return;
   }
@@ -207,7 +151,6 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
   edits.set("active_agents", active_agents(snapshot));
   edits.set("iteration", Json(snapshot.memo.spawns));
   edits.set("total_spawns", Json(snapshot.memo.spawns));
-  edits.undo_start(snapshot, writes.taken_back);
   edits.log(writes.log, snapshot.view.wall);
   edits.set("status", status);
   edits.end(ended, snapshot.view.wall);

@@ -7,23 +7,9 @@
 namespace baton::coordination {
 namespace {
 
-std::int64_t counter(const Value* entry, std::string_view name) {
-  const Value* const counters = entry == nullptr ? nullptr : json::child(*entry, "iterations");
+std::int64_t counter(const Value& entry, std::string_view name) {
   // Not negative, so that differences do not overflow.
-  return counters == nullptr
-             ? 0
-             : std::max<std::int64_t>(0, json::integer(*counters, name).value_or(0));
-}
-
-bool has_approval(const FlowState& docs, const Group& group) {
-  if (group.entry != nullptr)
-    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      if (word_of(*feedback, "decision") == "approved")
-        return true;
-  const auto sent = messages(docs, *mailbox("techlead_to_dev"), group.id);
-  return std::any_of(sent.begin(), sent.end(), [](const Message& message) {
-    return word_of(*message.value, "decision") == "approved";
-  });
+  return std::max<std::int64_t>(0, count_of(member(entry, "iterations"), name));
 }
 
 /// The phases of groups. A group that the plan puts into no phase comes after its latest
@@ -31,13 +17,13 @@ bool has_approval(const FlowState& docs, const Group& group) {
 class Phases {
  public:
   Phases(const Value& pm, Plan& plan) : plan_(plan) {
-    for (const Value* const phase : items(pm, "execution_phases")) {
-      const auto number = json::integer(*phase, "phase_number");
+    for (const Value& phase : items_in(pm, "execution_phases")) {
+      const auto number = json::integer(phase, "phase_number");
       if (!number)
         continue;
-      for (const std::string& id : texts_of(*phase, "group_ids"))
+      for (const std::string& id : texts_of(phase, "group_ids"))
         phases_.emplace(id, *number);
-      if (const auto count = json::integer(*phase, "parallel_count"); count && *count > 0)
+      if (const auto count = json::integer(phase, "parallel_count"); count && *count > 0)
         plan.parallel_counts[*number] = *count;
     }
   }
@@ -95,8 +81,8 @@ void add_entries(const Value& status, Plan& plan) {
     at->entry = &member.value;
     at->status =
         parse_status(word_of(member.value, "status").value_or("")).value_or(Status::pending);
-    at->counters = Counters{counter(at->entry, "developer"), counter(at->entry, "qa"),
-                            counter(at->entry, "tech_lead")};
+    at->counters = Counters{counter(member.value, "developer"), counter(member.value, "qa"),
+                            counter(member.value, "tech_lead")};
   }
 }
 
@@ -150,29 +136,48 @@ std::string Plan::waits_for(const Group& group) const {
   return {};
 }
 
+std::uint64_t count_feedback(const Value& entry, std::string_view decision) {
+  const auto all = items_in(entry, "tech_lead_feedback");
+  return static_cast<std::uint64_t>(std::count_if(
+      all.begin(), all.end(),
+      [&](const Value& feedback) { return word_of(feedback, "decision") == decision; }));
+}
+
+std::uint64_t count_decisions(const FlowState& docs, const Group& group,
+                              std::string_view decision) {
+  std::uint64_t count = group.entry == nullptr ? 0 : count_feedback(*group.entry, decision);
+  for (const Message& message : messages(docs, *mailbox("techlead_to_dev"), group.id))
+    count += word_of(*message.value, "decision") == decision ? 1U : 0U;
+  return count;
+}
+
+std::vector<std::string> open_blockers(const Value* entry) {
+  std::vector<std::string> open;
+  if (entry != nullptr)
+    for (const Value& blocker : items_in(*entry, "blockers"))
+      if (!flag_of(blocker, "resolved"))
+        open.push_back(text_of(blocker, "description"));
+  return open;
+}
+
 Plan plan_of(const FlowState& docs) {
   Plan plan;
-  const Value* const pm = root(docs, "pm_state");
-  plan.known = pm != nullptr && pm->IsObject();
-  if (pm != nullptr && plan.known) {
-    const auto mode = json::text(*pm, "mode");
-    plan.decided = mode.has_value();
-    plan.simple = mode == "simple";
-    plan.requirements = text_of(*pm, "original_requirements");
-    for (const Value* const task : items(*pm, "task_groups"))
-      if (Group group = planned_group(*task); plan.find(group.id) == nullptr)
-        plan.groups.push_back(std::move(group));
-  }
-  if (const Value* const status = root(docs, "group_status"); status != nullptr)
-    if (status->IsObject())
-      add_entries(*status, plan);
+  const Value& pm = root(docs, "pm_state");
+  plan.known = pm.IsObject();
+  const auto mode = json::text(pm, "mode");
+  plan.decided = mode.has_value();
+  plan.simple = mode == "simple";
+  plan.requirements = text_of(pm, "original_requirements");
+  for (const Value& task : items_in(pm, "task_groups"))
+    if (Group group = planned_group(task); plan.find(group.id) == nullptr)
+      plan.groups.push_back(std::move(group));
+  if (const Value& status = root(docs, "group_status"); status.IsObject())
+    add_entries(status, plan);
   for (Group& group : plan.groups)
-    group.approved = has_approval(docs, group);
-  if (pm != nullptr && plan.known) {
-    Phases(*pm, plan).settle();
-    std::stable_sort(plan.groups.begin(), plan.groups.end(),
-                     [](const Group& a, const Group& b) { return a.phase < b.phase; });
-  }
+    group.approved = count_decisions(docs, group, "approved") > 0;
+  Phases(pm, plan).settle();
+  std::stable_sort(plan.groups.begin(), plan.groups.end(),
+                   [](const Group& a, const Group& b) { return a.phase < b.phase; });
   return plan;
 }
 

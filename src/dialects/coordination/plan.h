@@ -59,6 +59,13 @@ struct Plan {
   bool any_task() const;
 };
 
+/// How often the reviews in `tech_lead_feedback` have decided so.
+std::uint64_t count_feedback(const Value& entry, std::string_view decision);
+/// The same in feedback and messages about the group.
+std::uint64_t count_decisions(const FlowState& docs, const Group& group, std::string_view decision);
+/// The open blockers of an entry.
+std::vector<std::string> open_blockers(const Value* entry);
+
 /// Without pm_state all groups of group_status count as planned, parallel and in one phase.
 Plan plan_of(const FlowState& docs);
 

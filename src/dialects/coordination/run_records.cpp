@@ -32,9 +32,8 @@ bool counts(const Run& run) {
 /// A counter of a group. Limited, because an agent may write any number, and adding one must not
 /// overflow.
 std::int64_t count_in(const Group& group, std::string_view name) {
-  const Value* const counters =
-      group.entry == nullptr ? nullptr : json::child(*group.entry, "iterations");
-  const std::int64_t count = counters == nullptr ? 0 : json::integer(*counters, name).value_or(0);
+  const std::int64_t count =
+      group.entry == nullptr ? 0 : count_of(member(*group.entry, "iterations"), name);
   return std::clamp<std::int64_t>(count, 0, std::numeric_limits<std::int64_t>::max() - 1);
 }
 
@@ -42,9 +41,8 @@ void count(const Snapshot& snapshot, const Group& group, std::string_view name, 
            Writes& writes) {
   Json counters = Json::object({{"developer", 0}, {"qa", 0}, {"tech_lead", 0}});
   if (group.entry != nullptr)
-    if (const Value* const given = json::child(*group.entry, "iterations"))
-      for (const auto& member : given->GetObject())
-        counters.set(member.name.GetString(), member.value);
+    for (const auto& member : members_in(*group.entry, "iterations"))
+      counters.set(json::name(member.name), member.value);
   counters.set(name, Json(std::max<std::int64_t>(0, count_in(group, name) + by)));
   writes.set(snapshot, group, {{"iterations", counters}});
 }
@@ -55,10 +53,9 @@ void resolve_own(const Snapshot& snapshot, const Group& group, Writes& writes) {
   if (group.entry == nullptr || memo == snapshot.memo.groups.end() || memo->second.blocker.empty())
     return;
   Json blockers = Json::array();
-  for (const Value* const blocker : items(*group.entry, "blockers")) {
-    Json entry(*blocker);
-    if (text_of(*blocker, "description") == memo->second.blocker &&
-        !json::boolean(*blocker, "resolved").value_or(false)) {
+  for (const Value& blocker : items_in(*group.entry, "blockers")) {
+    Json entry(blocker);
+    if (text_of(blocker, "description") == memo->second.blocker && !flag_of(blocker, "resolved")) {
       entry.set("resolved", true);
       entry.set("resolution", "unblocked");
     }
@@ -81,8 +78,8 @@ void begin(const Snapshot& snapshot, const Group& group, const Run& run, RunMemo
     members.emplace_back("start_time", iso_time(snapshot.view.wall));
   writes.set(snapshot, group, members);
   writes.add_reason(run.key.role + " begins with " + group.id);
-  if (const auto name = counter_of(run.key.role); name && counts(run)) {
-    count(snapshot, group, *name, 1, writes);
+  if (const RoleRow* const row = row_of(kWorkers, run.key.role); row != nullptr && counts(run)) {
+    count(snapshot, group, row->counter, 1, writes);
     memo.group = true;
   }
 }
@@ -103,8 +100,7 @@ void log(Snapshot& snapshot, const std::vector<const Run*>& started, Writes& wri
       started.begin(), started.end(), [](const Run* run) { return run->key.role == kDeveloper; }));
   bool logged = false;
   for (const Run* const run : started) {
-    snapshot.memo.runs[run->id].number = ++snapshot.memo.spawns;
-    LogEntry entry{snapshot.memo.spawns, "", run->why};
+    LogEntry entry{++snapshot.memo.spawns, "", run->why};
     if (run->key.role == kManager)
       entry.decision = manager_decision(*run);
     else if (run->key.role == kDeveloper && developers > 1)
@@ -121,16 +117,14 @@ void log(Snapshot& snapshot, const std::vector<const Run*>& started, Writes& wri
 void undo_start(Snapshot& snapshot, const Run& run, Writes& writes) {
   RunMemo& memo = snapshot.memo.runs[run.id];
   const Group* const group = snapshot.plan.find(run.key.subject);
-  if (memo.counted && snapshot.memo.spawns > 0) {
-    --snapshot.memo.spawns;
-    writes.taken_back.push_back(memo.number);
-    for (auto& [id, other] : snapshot.memo.runs)
-      other.number -= other.number > memo.number ? 1U : 0U;
-  }
-  if (const auto name = counter_of(run.key.role); memo.group && name && group != nullptr)
-    count(snapshot, *group, *name, -1, writes);
+  if (memo.counted && snapshot.memo.spawns > 0)
+    writes.log.push_back(
+        LogEntry{--snapshot.memo.spawns, "undo_spawn",
+                 "the start of the " + run.key.role + " for " + run.key.subject + " did not run"});
+  if (const RoleRow* const row = row_of(kWorkers, run.key.role);
+      memo.group && row != nullptr && group != nullptr)
+    count(snapshot, *group, row->counter, -1, writes);
   memo.counted = memo.group = false;
-  memo.number = 0;
 }
 
 /// Notes that new runs know what baton has put back. It is settled when one of these runs succeeds.
@@ -180,15 +174,6 @@ void enter(Snapshot& snapshot, const Run& run, Writes& writes) {
     begin(snapshot, *group, run, memo, writes);
 }
 
-/// current_phase after a start of a role; empty: unchanged.
-std::string_view phase_of(std::string_view role) {
-  if (role == kDeveloper)
-    return "developer_working";
-  if (role == kQa)
-    return "qa_testing";
-  return role == kTechLead ? "tech_review" : "";
-}
-
 /// Appends the value with sorted members, so that a copy in another order has the same digest.
 void canonical(const Value& value, std::string& text) {
   if (value.IsObject()) {
@@ -234,9 +219,8 @@ std::string entry_digest(const Value& entry) {
 
 void note_starts(Snapshot& snapshot, Writes& writes) {
   if (snapshot.memo.fresh)
-    if (const Value* const state = root(snapshot.view.docs, "orchestrator_state"))
-      snapshot.memo.spawns = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(0, json::integer(*state, "total_spawns").value_or(0)));
+    snapshot.memo.spawns = static_cast<std::uint64_t>(std::max<std::int64_t>(
+        0, count_of(root(snapshot.view.docs, "orchestrator_state"), "total_spawns")));
   std::set<RunId> there;
   std::vector<const Run*> started;
   std::set<RunId> fresh;
@@ -267,8 +251,8 @@ void note_starts(Snapshot& snapshot, Writes& writes) {
   });
   log(snapshot, started, writes);
   if (!started.empty())
-    if (const auto phase = phase_of(started.back()->key.role); !phase.empty())
-      snapshot.memo.last_phase = phase;
+    if (const RoleRow* const row = row_of(kWorkers, started.back()->key.role))
+      snapshot.memo.last_phase = row->phase;
 }
 
 void note_ends(Snapshot& snapshot) {
@@ -325,14 +309,9 @@ void note_help(Snapshot& snapshot) {
 void note_documents(Snapshot& snapshot) {
   for (const Group& group : snapshot.plan.groups) {
     GroupMemo& memo = snapshot.memo.groups[group.id];
-    const MailCount mail = mail_count(snapshot.view.docs, group.id);
-    for (std::size_t i = 0; i < mail.size(); ++i)
-      if (mail.at(i) > memo.mail.at(i))
-        memo.mail_ms.at(i) =
-            static_cast<std::uint64_t>(snapshot.view.now.time_since_epoch().count());
-    memo.mail = mail;
+    memo.mail = mail_count(snapshot.view.docs, group.id);
     if (group.status != Status::dev_blocked) {
-      memo.unblocks = unblocks(snapshot.view.docs, group);
+      memo.unblocks = count_decisions(snapshot.view.docs, group, "unblocked");
       memo.block.clear();
       memo.blocker.clear();
     }

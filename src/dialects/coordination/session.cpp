@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "dialects/coordination/decide.h"
 
 namespace baton::coordination {
@@ -21,13 +22,14 @@ bool claimed_in_plan(const Snapshot& snapshot, const Value& pm) {
   if (plan_says_completed(pm, snapshot.options))
     return true;
   const auto percent = json::number(pm, "completion_percentage");
-  const Value* const pending = json::child(pm, "pending_groups");
-  const Value* const running = json::child(pm, "in_progress_groups");
+  const auto is_empty = [&](std::string_view list) {
+    return member(pm, list).IsArray() && items_in(pm, list).Empty();
+  };
   // A full percentage counts only if it was written after the final check began.
   const Accepted* const file = find(snapshot.view.docs, "pm_state");
-  return percent && *percent >= 100.0 && pending != nullptr && pending->IsArray() &&
-         pending->Empty() && running != nullptr && running->IsArray() && running->Empty() &&
-         !snapshot.memo.final_pm.empty() && hex(file->document->digest()) != snapshot.memo.final_pm;
+  return percent && *percent >= 100.0 && is_empty("pending_groups") &&
+         is_empty("in_progress_groups") && !snapshot.memo.final_pm.empty() &&
+         hex(file->document->digest()) != snapshot.memo.final_pm;
 }
 
 /// Whether the word stands alone in the output, with no letter or digit next to it. The letter of a
@@ -89,13 +91,6 @@ void hold(Word reason, std::string why, Decision& decision) {
       Hold{Role(kManager), Subject(kSession), std::move(reason), std::move(why)});
 }
 
-std::string list(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts)
-    text += (text.empty() ? "" : "; ") + part;
-  return text;
-}
-
 /// A question to the project manager. If a run brings no result, baton asks again, and then it asks
 /// a person.
 struct Question {
@@ -145,14 +140,10 @@ bool plan_says_completed(const Value& pm, const Options& options) {
 }
 
 bool completion_claimed(const Snapshot& snapshot) {
-  const Value* const state = root(snapshot.view.docs, "orchestrator_state");
-  if (state != nullptr && json::text(*state, "status") == "completed")
-    return true;
-  if (snapshot.memo.written_word || !snapshot.memo.word.empty() ||
-      run_with_completion_word(snapshot) != nullptr)
-    return true;
-  const Value* const pm = root(snapshot.view.docs, "pm_state");
-  return pm != nullptr && claimed_in_plan(snapshot, *pm);
+  return json::text(root(snapshot.view.docs, "orchestrator_state"), "status") == "completed" ||
+         snapshot.memo.written_word || !snapshot.memo.word.empty() ||
+         run_with_completion_word(snapshot) != nullptr ||
+         claimed_in_plan(snapshot, root(snapshot.view.docs, "pm_state"));
 }
 
 namespace {
@@ -197,7 +188,7 @@ void note_word(Snapshot& snapshot, Decision& decision) {
     decision.notices.push_back(Notice{"premature_completion", session(),
                                       "the project manager said " +
                                           snapshot.options.completion_word +
-                                          " too early: " + list(faults)});
+                                          " too early: " + join(faults, "; ")});
   }
   std::erase_if(snapshot.memo.refused_words, [&](const RunId& id) {
     return std::none_of(snapshot.view.runs.begin(), snapshot.view.runs.end(),
@@ -261,7 +252,8 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
   const bool claimed = completion_claimed(snapshot) && !snapshot.memo.used_up;
   if (claimed && !faults.empty() && stage != SessionStage::none) {
     refuse(snapshot, faults);
-    hold("premature_completion", "completion was claimed too early: " + list(faults), decision);
+    hold("premature_completion", "completion was claimed too early: " + join(faults, "; "),
+         decision);
   }
   switch (stage) {
     case SessionStage::none:
@@ -304,7 +296,7 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
       ask(snapshot,
           {"final_check", "every group of the plan is complete", "no_completion_word",
            "the project manager neither said the completion word nor planned more" +
-               (faults.empty() ? std::string() : " (" + list(faults) + ")") +
+               (faults.empty() ? std::string() : " (" + join(faults, "; ") + ")") +
                approval_hint(snapshot)},
           decision);
       break;

@@ -38,33 +38,31 @@ std::uint64_t Snapshot::generation(const Subject& subject) const {
   return found == view.stages.end() ? 0 : found->second.generation;
 }
 
+template <class Which>
+const Run* Snapshot::first_live(const Which& which) const {
+  for (const Run& run : view.runs)
+    if (run.live() && which(run))
+      return &run;
+  return nullptr;
+}
+
 const Run* Snapshot::live(const Subject& subject) const {
-  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
-    return run.live() && run.key.subject == subject;
-  });
-  return found == view.runs.end() ? nullptr : &*found;
+  return first_live([&](const Run& run) { return run.key.subject == subject; });
 }
 
 const Run* Snapshot::present(const Subject& subject) const {
-  const std::uint64_t now = generation(subject);
-  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
-    return run.live() && run.key.subject == subject && run.key.generation == now;
+  return first_live([&](const Run& run) {
+    return run.key.subject == subject && run.key.generation == generation(subject);
   });
-  return found == view.runs.end() ? nullptr : &*found;
 }
 
 const Run* Snapshot::live_worker(const Subject& subject) const {
-  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
-    return run.live() && run.key.subject == subject && run.key.role != kManager;
-  });
-  return found == view.runs.end() ? nullptr : &*found;
+  return first_live(
+      [&](const Run& run) { return run.key.subject == subject && run.key.role != kManager; });
 }
 
 const Run* Snapshot::live_manager() const {
-  const auto found = std::find_if(view.runs.begin(), view.runs.end(), [&](const Run& run) {
-    return run.live() && run.key.role == kManager;
-  });
-  return found == view.runs.end() ? nullptr : &*found;
+  return first_live([](const Run& run) { return run.key.role == kManager; });
 }
 
 bool Snapshot::forgotten(const Run& run) const {
@@ -117,41 +115,23 @@ bool stalled(const Run& run) {
   return run.outcome == Outcome::stopped && run.stop_why.starts_with(kStalled);
 }
 
-std::vector<std::string> open_blockers(const Group& group) {
-  std::vector<std::string> open;
-  if (group.entry != nullptr)
-    for (const Value* const blocker : items(*group.entry, "blockers"))
-      if (!json::boolean(*blocker, "resolved").value_or(false))
-        open.push_back(text_of(*blocker, "description"));
-  return open;
-}
-
-std::uint64_t unblocks(const FlowState& docs, const Group& group) {
-  std::uint64_t count = 0;
-  for (const Message& message : messages(docs, *mailbox("techlead_to_dev"), group.id))
-    count += word_of(*message.value, "decision") == "unblocked" ? 1U : 0U;
-  if (group.entry != nullptr)
-    for (const Value* const feedback : items(*group.entry, "tech_lead_feedback"))
-      count += word_of(*feedback, "decision") == "unblocked" ? 1U : 0U;
-  return count;
-}
-
 bool unblocked(const Snapshot& snapshot, const Group& group) {
   const auto memo = snapshot.memo.groups.find(group.id);
   const bool known = memo != snapshot.memo.groups.end();
-  auto open = open_blockers(group);
+  auto open = open_blockers(group.entry);
   // `unblocked` resolves the blocker that baton wrote, even if the entry still shows it as open.
   if (known)
     std::erase(open, memo->second.blocker);
   if (group.entry == nullptr || !open.empty() ||
-      unblocks(snapshot.view.docs, group) <= (known ? memo->second.unblocks : 0))
+      count_decisions(snapshot.view.docs, group, "unblocked") <=
+          (known ? memo->second.unblocks : 0))
     return false;
   // The newest message or the newest feedback must say `unblocked`.
   const auto sent = messages(snapshot.view.docs, *mailbox("techlead_to_dev"), group.id);
   if (!sent.empty() && word_of(*sent.back().value, "decision") == "unblocked")
     return true;
-  const auto feedback = items(*group.entry, "tech_lead_feedback");
-  return !feedback.empty() && word_of(*feedback.back(), "decision") == "unblocked";
+  const auto feedback = items_in(*group.entry, "tech_lead_feedback");
+  return !feedback.Empty() && word_of(feedback[feedback.Size() - 1], "decision") == "unblocked";
 }
 
 std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject) {
@@ -159,18 +139,9 @@ std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject) {
   for (const PutBack& back : snapshot.memo.put_back)
     if (back.concerns(subject))
       text += std::string(back.stays ? "; noted: " : "; put back: ") + back.why;
-  for (const auto& [path, accepted] : snapshot.view.docs) {
-    const auto findings = parse_json(accepted.rejected.empty() ? "[]" : accepted.rejected);
-    if (!findings || !(*findings)->IsArray())
-      continue;
-    const Value* first = nullptr;
-    for (const Value& finding : (*findings)->GetArray())
-      if (first == nullptr && text_of(finding, "severity") == "error")
-        first = &finding;
-    if (first != nullptr)
-      text +=
-          "; rejected: " + path + text_of(*first, "pointer") + ": " + text_of(*first, "message");
-  }
+  for (const auto& [path, accepted] : snapshot.view.docs)
+    if (!accepted.rejected.empty())
+      text += "; rejected: " + first_error(path, accepted.rejected);
   return text;
 }
 
@@ -182,25 +153,11 @@ MailCount mail_count(const FlowState& docs, std::string_view group) {
 }
 
 Word stage_of(const Snapshot& snapshot, const Group& group) {
-  switch (group.status) {
-    case Status::pending:
-    case Status::dev_working:
-    case Status::qa_failed:
-    case Status::changes_requested:
-      return "dev";
-    case Status::dev_blocked:
-      return unblocked(snapshot, group) ? "dev" : "blocked";
-    case Status::waiting_qa:
-      return snapshot.options.qa ? "qa" : "review";
-    case Status::qa_testing:
-      return "qa";
-    case Status::waiting_review:
-    case Status::tech_review:
-      return "review";
-    case Status::complete:
-      return "complete";
-  }
-  return "dev";
+  if (group.status == Status::dev_blocked && unblocked(snapshot, group))
+    return "dev";
+  if (group.status == Status::waiting_qa && !snapshot.options.qa)
+    return "review";
+  return Word(status_row(group.status).stage);
 }
 
 DeveloperSlots::DeveloperSlots(const Snapshot& snapshot) : snapshot_(snapshot) {

@@ -58,14 +58,14 @@ struct Snapshot {
     return false;
   }
   Job job(std::string_view role, const Subject& subject) const;
+
+ private:
+  template <class Which>
+  const Run* first_live(const Which& which) const;
 };
 
 /// Whether a decision `unblocked` came after the block and no blocker is open.
 bool unblocked(const Snapshot& snapshot, const Group& group);
-/// Number of `unblocked` decisions: in messages and feedback.
-std::uint64_t unblocks(const FlowState& docs, const Group& group);
-/// The open blockers.
-std::vector<std::string> open_blockers(const Group& group);
 /// Text to add to the reason of a start: "; put back: ...; rejected: ...".
 std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject);
 /// Messages for a group, per mailbox.

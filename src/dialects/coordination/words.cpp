@@ -36,16 +36,6 @@ std::optional<std::size_t> mailbox_where(std::string_view MailboxRow::*member,
 
 }  // namespace
 
-std::optional<std::string_view> counter_of(std::string_view role) {
-  if (role == kDeveloper)
-    return "developer";
-  if (role == kQa)
-    return "qa";
-  if (role == kTechLead)
-    return "tech_lead";
-  return std::nullopt;
-}
-
 std::string_view canonical_word(std::string_view member, std::string_view word) {
   const auto* const row = std::find_if(kAliases.begin(), kAliases.end(), [&](const AliasRow& r) {
     return r.member == member && r.alias == word;
@@ -53,17 +43,9 @@ std::string_view canonical_word(std::string_view member, std::string_view word) 
   return row == kAliases.end() ? word : row->word;
 }
 
-std::string_view word(Status status) {
-  const auto* const row = std::find_if(kStatuses.begin(), kStatuses.end(),
-                                       [&](const StatusRow& r) { return r.status == status; });
-  return row == kStatuses.end() ? std::string_view() : row->word;
-}
-
 std::optional<Status> parse_status(std::string_view word) {
-  for (const StatusRow& row : kStatuses)
-    if (row.word == word)
-      return row.status;
-  return std::nullopt;
+  const StatusRow* const row = row_of(kStatuses, word);
+  return row == nullptr ? std::nullopt : std::optional(row->status);
 }
 
 bool legal_move(Status from, Status to) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/flow.h"
+#include "dialects/tables.h"
 
 namespace baton::coordination {
 
@@ -24,35 +25,51 @@ enum class Status {
   complete,
 };
 
-/// `agent` is the role that works in this status; empty: none.
-struct StatusRow {
-  std::string_view word;
-  Status status;
-  std::string_view agent;
-};
-inline constexpr std::array kStatuses = {
-    StatusRow{"pending", Status::pending, ""},
-    StatusRow{"dev_working", Status::dev_working, "developer"},
-    StatusRow{"dev_blocked", Status::dev_blocked, ""},
-    StatusRow{"waiting_qa", Status::waiting_qa, ""},
-    StatusRow{"qa_testing", Status::qa_testing, "qa_expert"},
-    StatusRow{"qa_failed", Status::qa_failed, ""},
-    StatusRow{"waiting_review", Status::waiting_review, ""},
-    StatusRow{"tech_review", Status::tech_review, "tech_lead"},
-    StatusRow{"changes_requested", Status::changes_requested, ""},
-    StatusRow{"complete", Status::complete, ""},
-};
-
 inline constexpr std::string_view kDeveloper = "developer";
 inline constexpr std::string_view kQa = "qa_expert";
 inline constexpr std::string_view kTechLead = "tech_lead";
 inline constexpr std::string_view kManager = "project_manager";
 
+struct StatusRow {
+  std::string_view word;
+  Status status;
+  std::string_view stage;    ///< of the group, see stage_of
+  std::string_view agent;    ///< the role that works in this status; empty: none
+  std::string_view awaited;  ///< the role whose result the status waits for; empty: none
+};
+inline constexpr std::array kStatuses = {
+    StatusRow{"pending", Status::pending, "dev", "", ""},
+    StatusRow{"dev_working", Status::dev_working, "dev", kDeveloper, kDeveloper},
+    StatusRow{"dev_blocked", Status::dev_blocked, "blocked", "", ""},
+    StatusRow{"waiting_qa", Status::waiting_qa, "qa", "", kQa},
+    StatusRow{"qa_testing", Status::qa_testing, "qa", kQa, kQa},
+    StatusRow{"qa_failed", Status::qa_failed, "dev", "", ""},
+    StatusRow{"waiting_review", Status::waiting_review, "review", "", kTechLead},
+    StatusRow{"tech_review", Status::tech_review, "review", kTechLead, kTechLead},
+    StatusRow{"changes_requested", Status::changes_requested, "dev", "", ""},
+    StatusRow{"complete", Status::complete, "complete", "", ""},
+};
+static_assert(in_enum_order(kStatuses, &StatusRow::status, Status::complete));
+
+constexpr const StatusRow& status_row(Status status) {
+  return kStatuses.at(static_cast<std::size_t>(status));
+}
+constexpr std::string_view word(Status status) {
+  return status_row(status).word;
+}
+
 /// The subject of the session as a whole.
 inline constexpr std::string_view kSession = "*session";
 
-/// The member of `iterations` for a role; nothing for the project manager.
-std::optional<std::string_view> counter_of(std::string_view role);
+/// The roles that work on groups.
+struct RoleRow {
+  std::string_view word;
+  std::string_view counter;  ///< the member of `iterations`
+  std::string_view phase;    ///< current_phase after a start
+};
+inline constexpr std::array kWorkers = {RoleRow{kDeveloper, "developer", "developer_working"},
+                                        RoleRow{kQa, "qa", "qa_testing"},
+                                        RoleRow{kTechLead, "tech_lead", "tech_review"}};
 
 /// An alias that the option `lenient` allows in files. Without this option, the schemas refuse
 /// aliases.
@@ -78,7 +95,6 @@ inline constexpr std::array kAliases = {
 /// orchestrator_state, where `completed` is no alias.
 std::string_view canonical_word(std::string_view member, std::string_view word);
 
-std::string_view word(Status status);
 std::optional<Status> parse_status(std::string_view word);
 
 /// Whether an agent may change the status like this (format page, Moves). The way back to pending

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dialects/findings.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/snapshot.h"
 
@@ -49,13 +51,10 @@ class Merge {
     const auto snapshot = Snapshot::of(view);
     if (!snapshot)
       return;
-    for (const Entry& entry : snapshot->entries) {
-      const Subject subject = subject_of(entry);
+    for (const Entry& entry : snapshot->entries)
       for (const Run& run : view.runs)
-        if (run.key.subject == subject && run.key.generation == snapshot->generation(subject) &&
-            run.outcome != Outcome::voided)
+        if (snapshot->works_on(run, subject_of(entry)) && run.outcome != Outcome::voided)
           begun_.insert(entry.index);
-    }
   }
 
   Admission result(const Document& old, const Document& now) {
@@ -92,7 +91,7 @@ class Merge {
     const auto built = parse_json(*text);
     const bool nothing_new = built && **built == old.root();
     admission.why = why_;
-    admission.findings = std::move(findings_);
+    admission.findings = findings_.take();
     admission.verdict = nothing_new ? Admission::Verdict::restore : Admission::Verdict::merged;
     admission.text = std::move(*text);
     return admission;
@@ -111,12 +110,9 @@ class Merge {
   }
 
   void say(std::string_view rule, std::string_view pointer, const std::string& why) {
-    Finding finding;
-    finding.rule = "ml_workflow/" + std::string(rule);
-    finding.pointer = pointer;
-    finding.message = std::string(pointer.substr(1)) + " " + why;
-    why_ += (why_.empty() ? "" : "; ") + finding.message;
-    findings_.push_back(std::move(finding));
+    const std::string message = std::string(pointer.substr(1)) + " " + why;
+    why_ += (why_.empty() ? "" : "; ") + message;
+    findings_.error(rule, std::string(pointer), message);
   }
 
   void put(std::string_view pointer, const Value* value) {
@@ -186,24 +182,16 @@ class Merge {
 
   /// People may add decisions, but not remove or change them.
   void decisions() {
-    constexpr std::string_view kList = "/human_approvals/approval_history";
-    const auto old = list_at(before_, kList);
-    const auto now = list_at(after_, kList);
-    bool kept = old.size() <= now.size();
-    for (std::size_t i = 0; kept && i < old.size(); ++i)
-      kept = json::equal(*old[i], *now[i]);
-    if (!kept)
+    const auto old = list_at(before_, kDecisions);
+    const auto now = list_at(after_, kDecisions);
+    if (old.Size() > now.Size() || !std::equal(old.begin(), old.end(), now.begin(), json::equal))
       keep("/human_approvals", "T5", "lost or changed a decision");
   }
 
   static bool same(const Value& one, const Value& other) {
-    for (const std::string_view member : {"step_number", "template", "started_at"}) {
-      const Value* const a = json::child(one, member);
-      const Value* const b = json::child(other, member);
-      if ((a == nullptr || a->IsNull()) != (b == nullptr || b->IsNull()) ||
-          (a != nullptr && b != nullptr && !json::equal(*a, *b)))
+    for (const std::string_view name : {"step_number", "template", "started_at"})
+      if (!json::equal(member(one, name), member(other, name)))
         return false;
-    }
     return true;
   }
 
@@ -211,16 +199,14 @@ class Merge {
   /// one.
   static Json with_recovery(const Value& old, const Value& now) {
     Json entry(now);
-    const Value* const had = json::child(old, "error_info");
-    const Value* const has = json::child(now, "error_info");
-    if (had == nullptr || !had->IsObject())
+    const Value& had = member(old, "error_info");
+    if (!had.IsObject())
       return entry;
-    Json error(*had);
-    if (has != nullptr && has->IsObject())
-      for (const auto& member : has->GetObject())
-        if (const std::string_view name = member.name.GetString();
-            name != "recovery_attempts" && name != "recovery_strategies")
-          error.set(name, member.value);
+    Json error(had);
+    for (const auto& each : members_in(now, "error_info"))
+      if (const std::string_view name = json::name(each.name);
+          name != "recovery_attempts" && name != "recovery_strategies")
+        error.set(name, each.value);
     return entry.set("error_info", error);
   }
 
@@ -239,13 +225,13 @@ class Merge {
   /// is missing because the agent's copy is older.
   bool report() const {
     const auto now = list_at(after_, "/step_history");
-    for (const Value* const entry : list_at(before_, "/step_history")) {
+    for (const Value& entry : list_at(before_, "/step_history")) {
       bool there = false;
-      for (const Value* const each : now) {
-        const bool its_own = same(*entry, *each);
+      for (const Value& each : now) {
+        const bool its_own = same(entry, each);
         there = there || its_own;
-        if (update_of(*entry, *each) || (its_own && json::text(*each, "status") != "in_progress" &&
-                                         !json::equal(*entry, *each)))
+        if (update_of(entry, each) ||
+            (its_own && json::text(each, "status") != "in_progress" && !json::equal(entry, each)))
           return true;
       }
       if (!there)
@@ -262,88 +248,70 @@ class Merge {
     }
     for (const std::string_view pointer : kGathered) {
       const auto now = list_at(after_, pointer);
-      const auto has = [](const std::vector<const Value*>& list, const Value& item) {
-        return std::any_of(list.begin(), list.end(),
-                           [&](const Value* each) { return json::equal(*each, item); });
-      };
       const auto old = list_at(before_, pointer);
-      Json all = Json::array();
-      bool lost = false;
-      for (const Value* const item : old) {
-        all.push(Json(*item));
-        lost = lost || !has(now, *item);
-      }
-      for (const Value* const item : now)
-        if (!has(old, *item))
-          all.push(Json(*item));
-      if (!lost)
+      const auto has = [](Value::ConstArray list, const Value& item) {
+        return std::any_of(list.begin(), list.end(),
+                           [&](const Value& each) { return json::equal(each, item); });
+      };
+      if (std::all_of(old.begin(), old.end(), [&](const Value& item) { return has(now, item); }))
         continue;
+      Json all(value_at(before_, pointer));
+      for (const Value& item : now)
+        if (!has(old, item))
+          all.push(Json(item));
       put(pointer, &*all);
       say("T4", pointer, "lost what another validator added");
     }
   }
 
-  /// The index of the same entry in the new version, unless it is used already.
-  static std::optional<std::size_t> counterpart(const Value& entry,
-                                                const std::vector<const Value*>& now,
-                                                const std::vector<bool>& used) {
-    for (std::size_t i = 0; i < now.size(); ++i)
-      if (!used[i] && same(entry, *now[i]))
-        return i;
-    return std::nullopt;
+  /// The same entry in the new version, unless it is used already; nullptr: none.
+  const Value* counterpart(const Value& entry) const {
+    for (const Value& each : list_at(after_, "/step_history"))
+      if (!used_.contains(&each) && same(entry, each))
+        return &each;
+    return nullptr;
   }
 
   /// An entry in progress as its agent left it: in place, or as an added entry.
-  Json worked_on(std::size_t own, const Value& entry, std::optional<std::size_t> at,
-                 const std::vector<const Value*>& now, std::vector<bool>& used) const {
-    Json taken = at ? with_recovery(entry, *now[*at]) : Json(entry);
-    if (!live_ || !begun_.contains(own))
+  Json worked_on(std::size_t index, const Value& entry, const Value* now) {
+    Json taken = now != nullptr ? with_recovery(entry, *now) : Json(entry);
+    if (!live_ || !begun_.contains(index))
       return taken;
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (used[i] || !update_of(entry, *now[i]))
+    for (const Value& each : list_at(after_, "/step_history")) {
+      if (used_.contains(&each) || !update_of(entry, each))
         continue;
-      used[i] = true;
-      for (const auto& member : now[i]->GetObject())
-        taken.set(member.name.GetString(), member.value);
+      used_.insert(&each);
+      for (const auto& member : each.GetObject())
+        taken.set(json::name(member.name), member.value);
       taken = with_recovery(entry, *taken);
     }
     return taken;
   }
 
-  /// The accepted entries, kept or completed. Sets `lost` to what is wrong in the new version.
-  Json kept_entries(const std::vector<const Value*>& now, std::vector<bool>& used,
-                    std::string& lost) const {
-    Json kept = Json::array();
-    const auto old = list_at(before_, "/step_history");
-    for (std::size_t own = 0; own < old.size(); ++own) {
-      const Value& entry = *old[own];
-      const auto at = counterpart(entry, now, used);
-      if (at)
-        used[*at] = true;
-      const bool open = json::text(entry, "status") == "in_progress";
-      const Json taken = open ? worked_on(own, entry, at, now, used) : Json(entry);
-      if (!at)
-        lost = "lost an entry";
-      else if (!(taken == Json(*now[*at])))
-        lost = "changed an entry that has ended";
-      kept.push(taken);
-    }
-    return kept;
-  }
-
+  /// T1: keeps and completes the accepted entries.
   void entries() {
-    const auto now = list_at(after_, "/step_history");
-    std::vector<bool> used(now.size(), false);
-    std::string lost;
-    Json merged = kept_entries(now, used, lost);
-    for (std::size_t i = 0; i < now.size(); ++i)
-      if (!used[i] && live_ && json::text(*now[i], "status") != "skipped")
+    std::string lost;  // what is wrong in the new version
+    Json merged = Json::array();
+    std::size_t index = 0;
+    for (const Value& entry : list_at(before_, "/step_history")) {
+      const Value* const now = counterpart(entry);
+      used_.insert(now);
+      const bool open = json::text(entry, "status") == "in_progress";
+      const Json taken = open ? worked_on(index, entry, now) : Json(entry);
+      if (now == nullptr)
+        lost = "lost an entry";
+      else if (!json::equal(*taken, *now))
+        lost = "changed an entry that has ended";
+      merged.push(taken);
+      ++index;
+    }
+    for (const Value& entry : list_at(after_, "/step_history"))
+      if (!used_.contains(&entry) && live_ && json::text(entry, "status") != "skipped")
         lost = "has an entry that baton did not add";
-      else if (!used[i])
-        merged.push(Json(*now[i]));
+      else if (!used_.contains(&entry))
+        merged.push(Json(entry));
     const Value* const list = json::child(after_, "step_history");
-    const bool same_list = list == nullptr ? merged->Empty() : merged == Json(*list);
-    if (same_list)
+    if (list == nullptr ? merged->Empty() : json::equal(*merged, *list))
       return;
     put("/step_history", &*merged);
     say("T1", "/step_history", lost.empty() ? "is kept by baton" : lost);
@@ -362,7 +330,8 @@ class Merge {
   std::set<RunId> gave_up_;                     ///< new value of Memo::gave_up
   std::set<std::size_t> begun_;                 ///< entries for which baton has started an agent
   std::vector<json::Edit> edits_;
-  Findings findings_;
+  FindingList findings_{kDialect};
+  std::set<const Value*> used_;  ///< entries of the new version that are handled
   std::string why_;
 };
 

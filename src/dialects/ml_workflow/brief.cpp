@@ -37,10 +37,10 @@ std::string earlier(const Snapshot& snapshot) {
 
 /// The last decision of a person, where it asks for changes.
 std::string wanted_changes(const Snapshot& snapshot) {
-  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
-  const bool wanted =
-      !decisions.empty() && json::text(*decisions.back(), "status") == "changes_requested";
-  return wanted ? pretty_text(decisions.back()) : "";
+  const auto decisions = list_at(snapshot.root, kDecisions);
+  const Value* const last = decisions.Empty() ? nullptr : &decisions[decisions.Size() - 1];
+  return last != nullptr && text_of(*last, "status") == "changes_requested" ? pretty_text(last)
+                                                                            : "";
 }
 
 }  // namespace

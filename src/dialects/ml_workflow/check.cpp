@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::string_view kNoSuchDay = "S22";
 
-bool flag(const Value& root, const std::string& pointer) {
-  const Value* const found = json::at(root, pointer);
-  return found != nullptr && json::boolean(*found).value_or(false);
-}
-
 /// The newest decision of a type in approval_history.
 struct Decided {
   std::string_view word;
@@ -30,10 +25,10 @@ struct Decided {
 };
 std::optional<Decided> newest_decision(const Value& root, std::string_view approval) {
   std::optional<Decided> newest;
-  for (const Value* const decision : list_at(root, "/human_approvals/approval_history"))
-    if (json::text(*decision, "approval_type") == approval)
+  for (const Value& decision : list_at(root, kDecisions))
+    if (json::text(decision, "approval_type") == approval)
       newest =
-          Decided{json::text(*decision, "status").value_or(""), timestamp(*decision, "timestamp")};
+          Decided{json::text(decision, "status").value_or(""), timestamp(decision, "timestamp")};
   return newest;
 }
 
@@ -82,8 +77,8 @@ void name_rule(const std::string& path, const Value& root, const Json& options,
 
 void phase_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const bool code = json::text(root, "current_phase") == "phase_2";
-  const std::int64_t current = json::integer(root, "current_step").value_or(0);
-  const bool converged = flag(root, "/convergence_status/phase_1_converged");
+  const std::int64_t current = count_of(root, "current_step");
+  const bool converged = flag_at(root, "/convergence_status/phase_1_converged");
   if (code && !converged)
     findings.error("S2", "/convergence_status/phase_1_converged",
                    "the workflow is in phase_2, but phase_1_converged is false",
@@ -113,7 +108,7 @@ void end_rules(const Value& root, const std::vector<Entry>& entries, Status stat
   if (status != Status::completed)
     return;
   const Value* const word = json::child(root, "status");
-  if (!flag(root, "/convergence_status/phase_2_converged"))
+  if (!flag_at(root, "/convergence_status/phase_2_converged"))
     findings.error("S10", "/status", "the workflow is completed, but phase_2_converged is not true",
                    word, "running");
   if (required(options, "final") && !approved(root, entries, "final"))
@@ -126,11 +121,11 @@ void end_rules(const Value& root, const std::vector<Entry>& entries, Status stat
 void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json& options,
                FindingList& findings) {
   const std::size_t first = plan_start(root);
-  const bool begun = (json::integer(root, "current_step").value_or(0) >= kFirstCodeStep &&
-                      !sent_back(root, entries)) ||
-                     std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-                       return entry.index >= first && entry.step >= kFirstCodeStep;
-                     });
+  const bool begun =
+      (count_of(root, "current_step") >= kFirstCodeStep && !sent_back(root, entries)) ||
+      std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+        return entry.index >= first && entry.step >= kFirstCodeStep;
+      });
   if (begun && required(options, "plan") && !approved(root, entries, "plan")) {
     const std::string pointer = existing_pointer(root, flag_pointer("plan"));
     findings.error(
@@ -144,9 +139,9 @@ void plan_rule(const Value& root, const std::vector<Entry>& entries, const Json&
 /// Whether the workflow went back to the plan after the decision, which has reset all flags.
 bool went_back_since(const Value& root, const Decided& decision) {
   const auto all = list_at(root, "/phase_transitions");
-  return std::any_of(all.begin(), all.end(), [&](const Value* each) {
-    const auto when = timestamp(*each, "timestamp");
-    return json::text(*each, "to_phase") == "phase_1" &&
+  return std::any_of(all.begin(), all.end(), [&](const Value& each) {
+    const auto when = timestamp(each, "timestamp");
+    return json::text(each, "to_phase") == "phase_1" &&
            (!when || !decision.when || *when >= *decision.when);
   });
 }
@@ -176,20 +171,17 @@ void approval_rules(const Value& root, const std::vector<Entry>& entries, Findin
 void time_rules(const Value& root, FindingList& findings) {
   TimestampCheck times;
   times.look(root, "", {"created_at", "updated_at"}, kNoSuchDay, findings);
-  const auto look = [&](const std::string& pointer, std::initializer_list<std::string_view> names) {
-    const Value* const list = json::at(root, pointer);
-    if (list == nullptr || !list->IsArray())
-      return;
-    for (rapidjson::SizeType i = 0; i < list->Size(); ++i)
-      times.look((*list)[i], pointer + "/" + std::to_string(i), names, kNoSuchDay, findings);
+  const auto look = [&](std::string_view pointer, std::initializer_list<std::string_view> names) {
+    std::size_t index = 0;
+    for (const Value& item : list_at(root, pointer))
+      times.look(item, item_pointer(std::string(pointer), index++), names, kNoSuchDay, findings);
   };
   look("/step_history", {"started_at", "completed_at"});
-  look("/convergence_status/convergence_history", {"timestamp"});
-  if (const Value* const approvals = json::child(root, "human_approvals"))
-    times.look(*approvals, "/human_approvals",
-               {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
-               kNoSuchDay, findings);
-  look("/human_approvals/approval_history", {"timestamp"});
+  look(kRounds, {"timestamp"});
+  times.look(member(root, "human_approvals"), "/human_approvals",
+             {"plan_approval_timestamp", "code_approval_timestamp", "final_approval_timestamp"},
+             kNoSuchDay, findings);
+  look(kDecisions, {"timestamp"});
   look("/phase_transitions", {"timestamp"});
   look("/step_transitions", {"timestamp"});
   times.report("S18", findings);
@@ -200,14 +192,15 @@ void time_rules(const Value& root, FindingList& findings) {
 bool approved(const Value& root, const std::vector<Entry>& entries, std::string_view approval) {
   const auto decision = newest_decision(root, approval);
   if (!decision || (decision->word == "changes_requested" && spent(*decision, entries, approval)))
-    return flag(root, flag_pointer(approval));
+    return flag_at(root, flag_pointer(approval));
   return decision->word == "approved";
 }
 
 std::string_view outranks_flag(const Value& root, const std::vector<Entry>& entries,
                                std::string_view approval) {
   const auto decision = newest_decision(root, approval);
-  const bool overruled = flag(root, flag_pointer(approval)) && !approved(root, entries, approval);
+  const bool overruled =
+      flag_at(root, flag_pointer(approval)) && !approved(root, entries, approval);
   return overruled && decision ? decision->word : std::string_view();
 }
 
@@ -229,8 +222,7 @@ Findings check(const std::string& path, const Accepted& accepted, const Json& op
   score_rules(root, entries, findings);
   if (*status != Status::initialized && json::child(root, "step_history") == nullptr)
     findings.warning("S20", "/status",
-                     "the workflow is " + std::string(json::text(root, "status").value_or("")) +
-                         ", but has no step_history",
+                     "the workflow is " + text_of(root, "status") + ", but has no step_history",
                      json::child(root, "status"), "a step_history");
   return findings.take();
 }
@@ -239,11 +231,10 @@ void converged_rule(const Value& root, const std::vector<Entry>& entries, bool p
                     FindingList& findings) {
   const std::string flag = plan ? "phase_1_converged" : "phase_2_converged";
   const std::string pointer = "/convergence_status/" + flag;
-  const Value* const found = json::at(root, pointer);
-  if (found == nullptr || !json::boolean(*found).value_or(false))
+  if (!flag_at(root, pointer))
     return;
   const auto say = [&](const std::string& why) {
-    findings.error("S7", pointer, flag + " is true, but " + why, found, "false");
+    findings.error("S7", pointer, flag + " is true, but " + why, json::at(root, pointer), "false");
   };
   switch (validated(entries, plan)) {
     case Validated::nothing:
@@ -259,29 +250,20 @@ void converged_rule(const Value& root, const std::vector<Entry>& entries, bool p
     say(round.why);
 }
 
-const Value* rounds(const Value& root) {
-  const Value* const list = json::at(root, "/convergence_status/convergence_history");
-  return list != nullptr && list->IsArray() ? list : nullptr;
-}
-
 void attempt_rule(const Value& root, FindingList& findings) {
-  const Value* const list = rounds(root);
-  if (list == nullptr)
-    return;
-  std::map<std::string_view, std::int64_t> attempts;
-  for (rapidjson::SizeType i = 0; i < list->Size(); ++i) {
-    const std::string_view phase = json::text((*list)[i], "phase").value_or("");
-    const Value* const found = json::child((*list)[i], "attempt");
+  std::map<std::string, std::int64_t> attempts;
+  std::size_t index = 0;
+  for (const Value& round : list_at(root, kRounds)) {
+    const std::string pointer = item_pointer(std::string(kRounds), index++) + "/attempt";
+    const std::string phase = text_of(round, "phase");
+    const Value* const found = json::child(round, "attempt");
     const std::int64_t next = sum(attempts[phase], 1);
-    attempts[phase] = next;
-    if (found == nullptr || json::integer(*found) == next)
-      continue;
-    findings.warning("S19",
-                     "/convergence_status/convergence_history/" + std::to_string(i) + "/attempt",
-                     "attempt " + shown(*found) + " of " + std::string(phase) +
-                         " does not follow the one before",
-                     found, std::to_string(next));
-    attempts[phase] = json::integer(*found).value_or(next);
+    attempts[phase] = found == nullptr ? next : json::integer(*found).value_or(next);
+    if (attempts[phase] != next)
+      findings.warning(
+          "S19", pointer,
+          "attempt " + shown(*found) + " of " + phase + " does not follow the one before", found,
+          std::to_string(next));
   }
 }
 
@@ -305,38 +287,37 @@ void metric_rule(const Value& metrics, std::string_view name, std::int64_t count
 }
 
 void metrics_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
-  const Value* const metrics = json::child(root, "metrics");
-  const Value* const list = rounds(root);
-  if (metrics == nullptr || list == nullptr || !kept(*metrics))
+  const Value& metrics = member(root, "metrics");
+  const auto rounds = list_at(root, kRounds);
+  if (json::at(root, kRounds) == nullptr || !kept(metrics))
     return;
   std::int64_t validations = 0;
   std::int64_t recoveries = 0;
   for (const Entry& entry : entries) {
     if (entry.completed() && (plan_validation(entry.step) || code_validation(entry.step)))
       ++validations;
-    if (const Value* const error = json::child(*entry.value, "error_info"))
-      recoveries = sum(recoveries, json::integer(*error, "recovery_attempts").value_or(0));
+    recoveries = sum(recoveries, recovery_attempts(entry));
   }
   const auto count = [&](std::string_view phase, bool only_failed) {
-    return std::count_if(list->Begin(), list->End(), [&](const Value& round) {
+    return std::count_if(rounds.begin(), rounds.end(), [&](const Value& round) {
       return (phase.empty() || json::text(round, "phase") == phase) &&
              (!only_failed || json::boolean(round, "converged") == false);
     });
   };
   // Some programs count the two halves of a code validation as one, some as two.
-  metric_rule(*metrics, "total_iterations", validations, count("", false), findings);
-  metric_rule(*metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, findings);
-  metric_rule(*metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, findings);
-  metric_rule(*metrics, "validation_failures", count("", true), std::nullopt, findings);
-  metric_rule(*metrics, "recovery_actions", recoveries, std::nullopt, findings);
+  metric_rule(metrics, "total_iterations", validations, count("", false), findings);
+  metric_rule(metrics, "phase_1_iterations", count("phase_1", false), std::nullopt, findings);
+  metric_rule(metrics, "phase_2_iterations", count("phase_2", false), std::nullopt, findings);
+  metric_rule(metrics, "validation_failures", count("", true), std::nullopt, findings);
+  metric_rule(metrics, "recovery_actions", recoveries, std::nullopt, findings);
 }
 
 void total_time_rule(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const Value* const found = json::child(root, "total_execution_time");
-  const std::int64_t total = found != nullptr ? json::integer(*found).value_or(0) : 0;
+  const std::int64_t total = count_of(root, "total_execution_time");
   std::int64_t longest = 0;
   for (const Entry& entry : entries)
-    longest = std::max(longest, json::integer(*entry.value, "execution_time").value_or(0));
+    longest = std::max(longest, count_of(*entry.value, "execution_time"));
   if (total > 0 && total < longest)
     findings.warning("S21", "/total_execution_time",
                      "total_execution_time is " + std::to_string(total) +

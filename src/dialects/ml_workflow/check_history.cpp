@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/timestamps.h"
 
@@ -53,16 +54,15 @@ void duration_rule(const Entry& entry, FindingList& findings) {
 }
 
 void recovery_rule(const Entry& entry, FindingList& findings) {
-  const Value* const error = json::child(*entry.value, "error_info");
-  if (error == nullptr)
-    return;
-  const auto attempts = json::integer(*error, "recovery_attempts");
-  const Value* const tried = json::child(*error, "recovery_strategies");
-  if (attempts && tried != nullptr && tried->IsArray() && *attempts != tried->Size())
+  const Value& error = error_of(entry);
+  const auto attempts = json::integer(error, "recovery_attempts");
+  const std::string tried = std::to_string(recoveries(entry).Size());
+  if (attempts && member(error, "recovery_strategies").IsArray() &&
+      std::to_string(*attempts) != tried)
     findings.warning("S15", pointer_of(entry, "error_info") + "/recovery_attempts",
                      "recovery_attempts is " + std::to_string(*attempts) +
-                         ", but recovery_strategies lists " + std::to_string(tried->Size()),
-                     json::child(*error, "recovery_attempts"), std::to_string(tried->Size()));
+                         ", but recovery_strategies lists " + tried,
+                     json::child(error, "recovery_attempts"), tried);
 }
 
 /// Whether an entry may follow another one. A step that was not completed may be done again. The
@@ -116,7 +116,7 @@ void progress_rule(const std::vector<Entry>& entries, FindingList& findings) {
 
 void current_rules(const Value& root, const std::vector<Entry>& entries, FindingList& findings) {
   const Value* const list = json::child(root, "step_history");
-  const std::int64_t current = json::integer(root, "current_step").value_or(0);
+  const std::int64_t current = count_of(root, "current_step");
   const Value* const found = json::child(root, "current_step");
   if (list == nullptr)
     return;

@@ -1,17 +1,20 @@
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "dialects/findings.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/record.h"
 
 namespace baton::ml_workflow {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kDecisions = {
-    std::pair<std::string_view, std::string_view>{"approve", "approved"},
-    {"reject", "rejected"},
-    {"revise", "changes_requested"}};
+struct DecisionRow {
+  std::string_view word;  ///< the verb
+  std::string_view status;
+};
+constexpr std::array kVerbs = {DecisionRow{"approve", "approved"},
+                               DecisionRow{"reject", "rejected"},
+                               DecisionRow{"revise", "changes_requested"}};
 
 /// What the end of a workflow was about: `plan` or `final`. Empty if it has not ended, or ended
 /// without a validation.
@@ -26,7 +29,7 @@ std::string ended_with(const Snapshot& snapshot) {
 /// Carries out approve, reject or revise.
 Reply decide_by(Snapshot& snapshot, const Request& request, std::string_view status,
                 const NextStep& found, Edits& edits) {
-  const std::string comment(json::text(*request.arguments, "comment").value_or(""));
+  const std::string comment = text_of(*request.arguments, "comment");
   const auto taken = [&](std::string_view approval, const std::string& message) {
     record_decision(snapshot, approval, status, request.by, comment, edits);
     if (snapshot.status != Status::running)
@@ -46,8 +49,8 @@ Reply decide_by(Snapshot& snapshot, const Request& request, std::string_view sta
     return taken(ended, "the workflow continues; " + ended + " will be revised");
   if (found.kind != NextStep::Kind::approval)
     return {request.id, false,
-            "the workflow does not wait for an approval (" +
-                std::string(json::text(snapshot.root, "status").value_or("")) + ")" +
+            "the workflow does not wait for an approval (" + text_of(snapshot.root, "status") +
+                ")" +
                 (!ended.empty()         ? "; `baton revise` asks for changes"
                  : snapshot.has_ended() ? "; `baton resume` continues it"
                                         : "")};
@@ -66,7 +69,7 @@ Reply continue_workflow(Snapshot& snapshot, const Request& request, Edits& edits
             "baton did not ask a question; decide about a plan or code with "
             "`baton approve`, `reject` or `revise`"};
   if (answers)
-    snapshot.memo.answer = json::text(*request.arguments, "comment").value_or("");
+    snapshot.memo.answer = text_of(*request.arguments, "comment");
   edits.set("/status", "running");
   edits.add_reason(request.by + (answers ? " answered" : " resumed the workflow"));
   return {request.id, true, "the workflow continues"};
@@ -78,12 +81,11 @@ Reply reopen(Snapshot& snapshot, const Request& request, Edits& edits) {
   Snapshot as_if = snapshot;
   as_if.status = Status::running;
   const NextStep found = next_step(as_if);
-  if (snapshot.status == Status::completed || found.kind == NextStep::Kind::failed ||
-      found.kind == NextStep::Kind::cancelled)
+  if (snapshot.status == Status::completed ||
+      (found.kind == NextStep::Kind::end && found.status != "completed"))
     return {request.id, false,
-            "the workflow has ended (" +
-                std::string(json::text(snapshot.root, "status").value_or("")) +
-                "); `baton revise " + text(snapshot.view.flow) + "` asks for changes"};
+            "the workflow has ended (" + text_of(snapshot.root, "status") + "); `baton revise " +
+                text(snapshot.view.flow) + "` asks for changes"};
   for (const Entry& entry : snapshot.entries)
     if (entry.status == "failed")
       snapshot.memo.base[helped(entry)] = 1;
@@ -109,11 +111,9 @@ bool answer_requests(Snapshot& snapshot, const NextStep& found, Edits& edits, De
                         [&](const Request& request) { return request.id == id; });
   });
   for (const Request& request : snapshot.view.requests) {
-    const auto* const row =
-        std::find_if(kDecisions.begin(), kDecisions.end(),
-                     [&](const auto& decided) { return decided.first == request.verb; });
+    const DecisionRow* const row = row_of(kVerbs, request.verb);
     const bool resumes = request.verb == "resume";
-    if ((row == kDecisions.end() && request.verb != "answer" && !resumes) ||
+    if ((row == nullptr && request.verb != "answer" && !resumes) ||
         request.flow != snapshot.view.flow ||
         std::find(answered.begin(), answered.end(), request.id) != answered.end())
       continue;
@@ -121,7 +121,7 @@ bool answer_requests(Snapshot& snapshot, const NextStep& found, Edits& edits, De
     if (resumes && !resumes_file(snapshot))
       continue;  // the engine answers it
     decision.replies.push_back(
-        row != kDecisions.end()           ? decide_by(snapshot, request, row->second, found, edits)
+        row != nullptr                    ? decide_by(snapshot, request, row->status, found, edits)
         : resumes && snapshot.has_ended() ? reopen(snapshot, request, edits)
                                           : continue_workflow(snapshot, request, edits));
     if (decision.replies.back().accepted)
@@ -132,10 +132,9 @@ bool answer_requests(Snapshot& snapshot, const NextStep& found, Edits& edits, De
 
 void refuse_requests(const Snapshot& snapshot, const std::string& why, Decision& decision) {
   for (const Request& request : snapshot.view.requests) {
-    const bool decides =
-        request.verb == "answer" || (request.verb == "resume" && resumes_file(snapshot)) ||
-        std::any_of(kDecisions.begin(), kDecisions.end(),
-                    [&](const auto& decided) { return decided.first == request.verb; });
+    const bool decides = request.verb == "answer" ||
+                         (request.verb == "resume" && resumes_file(snapshot)) ||
+                         row_of(kVerbs, request.verb) != nullptr;
     if (decides && request.flow == snapshot.view.flow)
       decision.replies.push_back(Reply{request.id, false, snapshot.path + why});
   }

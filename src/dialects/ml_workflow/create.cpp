@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/snapshot.h"
 
@@ -49,10 +50,7 @@ bool may_be_set(std::string_view pointer) {
 
 Result<std::vector<json::Edit>> settings(const Request& request) {
   std::vector<json::Edit> edits;
-  const Value* const set = json::child(*request.arguments, "set");
-  if (set == nullptr || !set->IsObject())
-    return edits;
-  for (const auto& member : set->GetObject()) {
+  for (const auto& member : members_in(*request.arguments, "set")) {
     const std::string pointer = member.name.GetString();
     if (!may_be_set(pointer))
       return fail(Errc::usage,
@@ -79,8 +77,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (!edits)
     return pass_on(edits);
   if (const auto snapshot = Snapshot::of(view)) {
-    const Value* const given = json::at(snapshot->root, "/requirements/initial_requirements");
-    const std::string_view has = given == nullptr ? "" : json::text(*given).value_or("");
+    const std::string has = text_of(member(snapshot->root, "requirements"), "initial_requirements");
     if ((!wanted.empty() && wanted != has) || !edits->empty())
       return fail(Errc::usage,
                   "the workflow exists and has other requirements; use another "

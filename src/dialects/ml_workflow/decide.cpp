@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dialects/findings.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/record.h"
 
@@ -14,9 +15,6 @@ namespace {
 constexpr Millis kLinger{60'000};
 constexpr Millis kPauseGrace{60'000};
 constexpr std::uint32_t kMostRejected = 3;
-constexpr std::array<std::string_view, 8> kPurposes = {
-    "",          "planning",      "validate_plan", "revise_plan",
-    "implement", "validate_code", "refine",        "validate_code"};
 
 void hold(Decision& decision, Word reason, std::string why, Subject subject = "") {
   decision.holds.push_back(Hold{"", std::move(subject), std::move(reason), std::move(why)});
@@ -26,16 +24,15 @@ void hold(Decision& decision, Word reason, std::string why, Subject subject = ""
 std::optional<RunLimits> extended(const Snapshot& snapshot, const Entry* entry) {
   if (entry == nullptr)
     return std::nullopt;
-  const auto tried = list_at(*entry->value, "/error_info/recovery_strategies");
-  const std::string strategy =
-      entry->status == "failed" ? next_strategy(snapshot, *entry)
-      : tried.empty()           ? std::string()
-                                : std::string(json::text(*tried.back(), "strategy").value_or(""));
+  const auto tried = recoveries(*entry);
+  const std::string strategy = entry->status == "failed" ? next_strategy(snapshot, *entry)
+                               : tried.Empty()           ? ""
+                                               : text_of(tried[tried.Size() - 1], "strategy");
   if (strategy != "retry_with_extended_timeout")
     return std::nullopt;
   RunLimits limits;
-  const Value* const had = json::at(*entry->value, "/error_info/error_details/timeout_duration");
-  const std::int64_t timeout_s = had == nullptr ? 0 : json::integer(*had).value_or(0);
+  const std::int64_t timeout_s =
+      count_of(member(error_of(*entry), "error_details"), "timeout_duration");
   constexpr std::int64_t kDay = 86'400;
   if (timeout_s > 0)
     limits.timeout = Millis(std::min(timeout_s, kDay) * 2'000);
@@ -53,9 +50,8 @@ std::optional<RunLimits> extended(const Snapshot& snapshot, const Entry* entry) 
 
 /// The time limit of a step in the options; nothing: the limits of the role.
 std::optional<RunLimits> own_limits(const Snapshot& snapshot, const Work& work) {
-  const Value* const given = json::child(*snapshot.view.options, "timeouts");
-  const auto text = given == nullptr ? std::nullopt : json::text(*given, std::to_string(work.step));
-  const auto timeout = text ? parse_duration(*text) : std::nullopt;
+  const auto timeout = parse_duration(
+      text_of(member(*snapshot.view.options, "timeouts"), std::to_string(work.step)));
   if (!timeout)
     return std::nullopt;
   const auto& roles = snapshot.view.env.role_limits;
@@ -70,7 +66,7 @@ void add_desired(const Snapshot& snapshot, const Work& work, const std::string& 
   Desired desired;
   desired.role = agent_of(work.step);
   desired.subject = subject_of(work);
-  desired.purpose = kPurposes.at(static_cast<std::size_t>(work.step));
+  desired.purpose = purpose_of(work.step);
   // The agent of a failed entry may still run. The claim keeps a second agent away from the step.
   desired.claims.push_back(Claim{"step " + text(snapshot.view.flow) + "#" + desired.subject, 1});
   desired.limits = extended(snapshot, snapshot.newest(desired.subject));
@@ -86,9 +82,7 @@ void pause_for_person(Snapshot& snapshot, const std::string& limit, const std::s
   edits.add_reason(why);
   snapshot.memo.escalated = limit;
   ++snapshot.memo.escalations;
-  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history").size();
-  edits.set("/metrics/human_interventions",
-            Json(static_cast<std::int64_t>(decisions) + snapshot.memo.escalations));
+  edits.set("/metrics/human_interventions", Json(interventions(snapshot)));
   decision.notices.push_back(Notice{"escalated", "", why});
 }
 
@@ -125,9 +119,6 @@ void ask(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& deci
 
 void enter_phase_2(const Snapshot& snapshot, Edits& edits) {
   const Round round = judge_round(snapshot.root, snapshot.entries, true);
-  Json scores = Json::object();
-  for (const auto& [name, score] : round.scores)
-    scores.set(name, Json(score));
   const bool needs_approval = required(snapshot.view.options, "plan");
   edits.append(
       "/phase_transitions",
@@ -135,7 +126,7 @@ void enter_phase_2(const Snapshot& snapshot, Edits& edits) {
                     {"to_phase", "phase_2"},
                     {"trigger", "convergence_achieved"},
                     {"timestamp", snapshot.now()},
-                    {"validation_scores", scores},
+                    {"validation_scores", json_of(round.scores)},
                     {"human_approval_required", Json(needs_approval)},
                     {"human_approval_status", needs_approval ? Json("approved") : Json()}}));
   edits.set("/current_phase", "phase_2");
@@ -163,16 +154,10 @@ void act(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& deci
     case NextStep::Kind::escalate:
       pause_for_person(snapshot, found.limit, found.why, edits, decision);
       break;
-    case NextStep::Kind::completed:
-    case NextStep::Kind::failed:
-    case NextStep::Kind::cancelled: {
-      const std::string_view word = found.kind == NextStep::Kind::completed ? "completed"
-                                    : found.kind == NextStep::Kind::failed  ? "failed"
-                                                                            : "cancelled";
-      edits.set("/status", Json(word));
+    case NextStep::Kind::end:
+      edits.set("/status", Json(found.status));
       edits.add_reason(found.why);
       break;
-    }
   }
 }
 
@@ -195,8 +180,7 @@ void rejected(const Snapshot& snapshot, Decision& decision) {
       continue;
     std::uint32_t ended = 0;
     for (const Run& run : snapshot.view.runs)
-      if (run.key.subject == subject && run.key.generation == snapshot.generation(subject) &&
-          !run.live() && run.outcome != Outcome::voided)
+      if (snapshot.works_on(run, subject) && !run.live() && run.outcome != Outcome::voided)
         ++ended;
     working = working || snapshot.live(subject) != nullptr;
     if (snapshot.live(subject) != nullptr || ended == 0 || ended >= kMostRejected)
@@ -215,8 +199,7 @@ void remember_decisions(Snapshot& snapshot) {
   for (const std::string_view approval : kApprovals)
     if (ValidationMark about = validation_mark(snapshot, approval); about.entry >= 0)
       snapshot.memo.marks[std::string(approval)] = about;
-  snapshot.memo.decisions =
-      static_cast<std::int64_t>(list_at(snapshot.root, "/human_approvals/approval_history").size());
+  snapshot.memo.decisions = list_at(snapshot.root, kDecisions).Size();
 }
 
 /// The newest failure, for a message: "step 3 failed: critical_error: no such project".
@@ -226,10 +209,9 @@ std::string newest_failure(const Snapshot& snapshot) {
   if (failed == snapshot.entries.rend())
     return {};
   std::string text = "; step " + std::to_string(failed->step) + " failed";
-  if (const Value* const error = json::child(*failed->value, "error_info"))
-    for (const std::string_view member : {"error_type", "error_message"})
-      if (const auto detail = json::text(*error, member); detail && !detail->empty())
-        text += ": " + printable(*detail, 200);
+  for (const std::string_view member : {"error_type", "error_message"})
+    if (const std::string detail = text_of(error_of(*failed), member); !detail.empty())
+      text += ": " + printable(detail, 200);
   return text;
 }
 
@@ -333,7 +315,7 @@ Decision decide(const View& view) {
     decision.control = Control::idle;
     return decision;
   }
-  decision.declared = json::text(snapshot->root, "status").value_or("");
+  decision.declared = text_of(snapshot->root, "status");
   release_runs(*snapshot, decision);
   Edits edits(*snapshot);
   if (!snapshot->file.present) {

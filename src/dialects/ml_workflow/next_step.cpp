@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json/numbers.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/tables.h"
 #include "dialects/timestamps.h"
@@ -30,17 +31,16 @@ constexpr std::array kErrors = {
 };
 
 NextStep work(std::vector<Work> works, std::string why) {
-  NextStep next;
-  next.kind = NextStep::Kind::work;
-  next.works = std::move(works);
-  next.why = std::move(why);
-  return next;
+  return {.kind = NextStep::Kind::work, .works = std::move(works), .why = std::move(why)};
 }
 
 NextStep outcome(NextStep::Kind kind, std::string why) {
-  NextStep next;
-  next.kind = kind;
-  next.why = std::move(why);
+  return {.kind = kind, .why = std::move(why)};
+}
+
+NextStep end(std::string_view status, std::string why) {
+  NextStep next = outcome(NextStep::Kind::end, std::move(why));
+  next.status = status;
   return next;
 }
 
@@ -78,9 +78,7 @@ std::int64_t validation_step(const Snapshot& snapshot) {
 
 /// Whether the flag says approved and no newer decision contradicts it (as in S10 and S11).
 bool flag_counts(const Snapshot& snapshot, std::string_view approval) {
-  const Value* const flag =
-      json::at(snapshot.root, "/human_approvals/" + std::string(approval) + "_approved");
-  return flag != nullptr && json::boolean(*flag).value_or(false) &&
+  return flag_at(snapshot.root, "/human_approvals/" + std::string(approval) + "_approved") &&
          outranks_flag(snapshot.root, snapshot.entries, approval).empty();
 }
 
@@ -96,7 +94,7 @@ std::string flag_hint(const Snapshot& snapshot, const std::string& approval) {
 /// or negative. Not set: all are given.
 std::optional<NextStep> ask_people(const Snapshot& snapshot,
                                    std::initializer_list<std::string_view> approvals,
-                                   std::int64_t revision, NextStep::Kind rejected) {
+                                   std::int64_t revision, std::string_view rejected) {
   for (const std::string_view approval : approvals) {
     if (!required(snapshot.view.options, approval))
       continue;
@@ -113,7 +111,7 @@ std::optional<NextStep> ask_people(const Snapshot& snapshot,
     if (decision == "changes_requested")
       return work({Work{revision, Half::whole}}, "a person asked for changes (" + name + ")");
     if (decision == "rejected")
-      return outcome(rejected, "a person rejected it (" + name + ")");
+      return end(rejected, "a person rejected it (" + name + ")");
   }
   return std::nullopt;
 }
@@ -133,7 +131,7 @@ NextStep after_plan_validation(const Snapshot& snapshot) {
     // If another program has moved the workflow to phase_2, the approval in the file is enough.
     const bool given = !snapshot.plan_phase() && plan_approved(snapshot);
     if (auto approval_step =
-            given ? std::nullopt : ask_people(snapshot, {"plan"}, 3, NextStep::Kind::cancelled)) {
+            given ? std::nullopt : ask_people(snapshot, {"plan"}, 3, "cancelled")) {
       // Step 3 belongs to phase_1, so the workflow goes back there first.
       if (approval_step->kind == NextStep::Kind::work && !snapshot.plan_phase())
         return outcome(NextStep::Kind::phase_1, approval_step->why);
@@ -153,9 +151,9 @@ NextStep after_plan_validation(const Snapshot& snapshot) {
 NextStep after_code_validation(const Snapshot& snapshot) {
   const Round round = judge_round(snapshot.root, snapshot.entries, false);
   if (round.pass) {
-    if (auto approval_step = ask_people(snapshot, {"code", "final"}, 6, NextStep::Kind::failed))
+    if (auto approval_step = ask_people(snapshot, {"code", "final"}, 6, "failed"))
       return *approval_step;
-    return outcome(NextStep::Kind::completed, "the code passed and is approved");
+    return end("completed", "the code passed and is approved");
   }
   const std::int64_t made = attempts(snapshot, "phase_2") - base(snapshot, "phase_2");
   if (made >= snapshot.options.code_attempts)
@@ -205,11 +203,6 @@ std::vector<const Entry*> failures(const Snapshot& snapshot) {
   return failed;
 }
 
-std::string error_of(const Entry& entry, std::string_view member) {
-  const Value* const error = json::child(*entry.value, "error_info");
-  return error == nullptr ? std::string() : std::string(json::text(*error, member).value_or(""));
-}
-
 std::optional<NextStep> recovery(const Snapshot& snapshot) {
   const auto failed = failures(snapshot);
   if (failed.empty())
@@ -219,8 +212,8 @@ std::optional<NextStep> recovery(const Snapshot& snapshot) {
   for (const Entry* const entry : failed) {
     const std::string strategy = next_strategy(snapshot, *entry);
     const std::string what = "step " + subject_of(*entry) + " failed (" +
-                             error_of(*entry, "error_type") + ": " +
-                             error_of(*entry, "error_message") + ")";
+                             text_of(error_of(*entry), "error_type") + ": " +
+                             text_of(error_of(*entry), "error_message") + ")";
     if (strategy.empty())
       return escalate("recovery", what);
     works.push_back(Work{entry->step, entry->half});
@@ -280,13 +273,13 @@ std::string helped(const Entry& entry) {
 }
 
 std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
-  const ErrorRow* const row = row_of(kErrors, error_of(entry, "error_type"));
-  const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
+  const ErrorRow* const row = row_of(kErrors, text_of(error_of(entry), "error_type"));
+  const auto tried = recoveries(entry);
   // Only strategies since the last answer of a person count.
   std::size_t count = 0;
-  for (const Value* const one : tried)
-    count = json::text(*one, "strategy") == kPerson ? 0 : count + 1;
-  if (tried.empty())
+  for (const Value& one : tried)
+    count = json::text(one, "strategy") == kPerson ? 0 : count + 1;
+  if (tried.Empty())
     count = static_cast<std::size_t>(std::max<std::int64_t>(0, recovery_attempts(entry)));
   if (row != nullptr && count < row->strategies.size())
     return std::string(row->strategies.at(count));
@@ -294,13 +287,11 @@ std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
 }
 
 std::int64_t round_end(const Snapshot& snapshot, bool plan) {
-  std::int64_t end = -1;
   if (plan) {
-    for (const Entry& entry : snapshot.entries)
-      if (plan_validation(entry.step) && entry.completed())
-        end = static_cast<std::int64_t>(entry.index);
-    return end;
+    const Entry* const newest = newest_plan(snapshot.entries);
+    return newest == nullptr ? -1 : static_cast<std::int64_t>(newest->index);
   }
+  std::int64_t end = -1;
   for (const Half half : {Half::a, Half::b}) {
     const Entry* const entry = in_round(snapshot, half);
     if (entry == nullptr || !entry->completed() || !code_validation(entry->step))
@@ -318,11 +309,10 @@ bool round_to_record(const Snapshot& snapshot, std::string_view phase) {
   // A record of baton names the entry where its round ends. A record of another program does not,
   // so baton only counts it.
   std::int64_t foreign = 0;
-  for (const Value* const record :
-       list_at(snapshot.root, "/convergence_status/convergence_history")) {
-    if (json::text(*record, "phase") != phase)
+  for (const Value& record : list_at(snapshot.root, kRounds)) {
+    if (json::text(record, "phase") != phase)
       continue;
-    const auto entry = json::integer(*record, "entry");
+    const auto entry = json::integer(record, "entry");
     if (entry == end)
       return false;
     foreign += entry ? 0 : 1;
@@ -337,9 +327,8 @@ bool round_to_record(const Snapshot& snapshot, std::string_view phase) {
 
 std::int64_t attempts(const Snapshot& snapshot, std::string_view phase) {
   std::int64_t count = round_to_record(snapshot, phase) ? 1 : 0;
-  for (const Value* const record :
-       list_at(snapshot.root, "/convergence_status/convergence_history"))
-    count += json::text(*record, "phase") == phase ? 1 : 0;
+  for (const Value& record : list_at(snapshot.root, kRounds))
+    count += json::text(record, "phase") == phase ? 1 : 0;
   return count;
 }
 
@@ -352,7 +341,7 @@ ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approv
   // together with it counts if its time is not before the end of the validation.
   ValidationMark fresh;
   fresh.entry = end;
-  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
+  const auto decisions = list_at(snapshot.root, kDecisions);
   std::optional<Time> done;
   for (const Entry& entry : snapshot.entries)
     if (static_cast<std::int64_t>(entry.index) == end)
@@ -361,15 +350,14 @@ ValidationMark validation_mark(const Snapshot& snapshot, std::string_view approv
     const auto when = timestamp(object, member);
     return when && done && *when >= *done;
   };
-  fresh.from = static_cast<std::int64_t>(decisions.size());
-  for (std::size_t i = decisions.size(); i > static_cast<std::size_t>(snapshot.memo.decisions); --i)
-    if (newer(*decisions[i - 1], "timestamp"))
-      fresh.from = static_cast<std::int64_t>(i) - 1;
+  fresh.from = decisions.Size();
+  for (std::int64_t i = decisions.Size(); i > snapshot.memo.decisions; --i)
+    if (newer(decisions[static_cast<rapidjson::SizeType>(i - 1)], "timestamp"))
+      fresh.from = i - 1;
   const std::string name(approval);
-  const Value* const approvals = json::child(snapshot.root, "human_approvals");
-  fresh.flag = approvals != nullptr &&
-               json::boolean(*approvals, name + "_approved").value_or(false) &&
-               !newer(*approvals, name + "_approval_timestamp");
+  const Value& approvals = member(snapshot.root, "human_approvals");
+  fresh.flag =
+      flag_of(approvals, name + "_approved") && !newer(approvals, name + "_approval_timestamp");
   return fresh;
 }
 
@@ -377,11 +365,12 @@ std::string decided(const Snapshot& snapshot, std::string_view approval) {
   const ValidationMark about = validation_mark(snapshot, approval);
   if (about.entry < 0)
     return {};
-  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history");
+  const auto decisions = list_at(snapshot.root, kDecisions);
   std::string newest;
-  for (std::size_t i = static_cast<std::size_t>(about.from); i < decisions.size(); ++i)
-    if (json::text(*decisions[i], "approval_type") == approval)
-      newest = json::text(*decisions[i], "status").value_or("");
+  std::int64_t index = 0;
+  for (const Value& decision : decisions)
+    if (index++ >= about.from && json::text(decision, "approval_type") == approval)
+      newest = text_of(decision, "status");
   if (!newest.empty() || about.flag)
     return newest;
   return flag_counts(snapshot, approval) ? "approved" : "";

@@ -30,14 +30,13 @@ struct NextStep {
     phase_2,   ///< the plan is good and approved
     phase_1,   ///< make another plan although phase_2 has begun
     escalate,  ///< pause the workflow for a person
-    completed,
-    failed,
-    cancelled,
+    end,       ///< the workflow is over: `status`
   };
   Kind kind = Kind::nothing;
   std::vector<Work> works;
   std::string approval;
-  std::string limit;  ///< for escalate: `phase_1`, `phase_2`, `steps`, `recovery`
+  std::string status;  ///< for end: `completed`, `failed`, `cancelled`
+  std::string limit;   ///< for escalate: `phase_1`, `phase_2`, `steps`, `recovery`
   std::string why;
 };
 NextStep next_step(const Snapshot& snapshot);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/backup.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/record.h"
 #include "dialects/ml_workflow/snapshot.h"
@@ -10,14 +11,7 @@
 namespace baton::ml_workflow {
 namespace {
 
-constexpr std::string_view kDays = "30d";
-
-std::vector<std::string> words(const Value& plan, std::string_view name) {
-  std::vector<std::string> argv;
-  for (const Value* const word : list_at(plan, "/" + std::string(name)))
-    argv.emplace_back(json::text(*word).value_or(""));
-  return argv;
-}
+constexpr Millis kKeep = std::chrono::days(30);
 
 std::string folder_of(const Snapshot& snapshot) {
   return snapshot.path.substr(0, snapshot.path.rfind('/'));
@@ -48,17 +42,17 @@ std::optional<std::string> recovered(const std::string& text, const View& view,
     return std::nullopt;
   const Value& root = **parsed;
   Json list = Json::array();
-  for (const Value* const old : list_at(root, "/recovery_metadata/recovery_actions"))
-    list.push(Json(*old));
+  for (const Value& old : list_at(root, "/recovery_metadata/recovery_actions"))
+    list.push(Json(old));
   for (const Action& action : actions)
     list.push(Json::object({{"action", action.action},
                             {"backup_timestamp", action.backup},
                             {"success", action.success}}));
-  const Json metadata = Json::object(
-      {{"last_checkpoint", checkpoint},
-       {"recovery_point", Json(json::integer(root, "last_completed_step").value_or(0))},
-       {"state_integrity", integrity},
-       {"recovery_actions", list}});
+  const Json metadata =
+      Json::object({{"last_checkpoint", checkpoint},
+                    {"recovery_point", Json(count_of(root, "last_completed_step"))},
+                    {"state_integrity", integrity},
+                    {"recovery_actions", list}});
   std::vector<json::Edit> edits = {{"/recovery_metadata", metadata.dump()},
                                    {"/updated_at", json::quote(iso_time(view.wall))}};
   const auto status = parse_status(json::text(root, "status").value_or(""));
@@ -75,14 +69,10 @@ BackupPlan backups(const Json& options) {
   BackupPlan plan;
   const std::string state = files(options).front().pattern;
   plan.folder = state.substr(0, state.rfind('/')) + "/backups";
-  const Value* const given = json::child(*options, "backups");
-  plan.keep = parse_duration(kDays).value_or(Millis(0));
-  if (given == nullptr || !given->IsObject())
-    return plan;
-  plan.filter = words(*given, "encrypt");
-  plan.undo = words(*given, "decrypt");
-  if (const auto keep = json::text(*given, "keep"))
-    plan.keep = parse_duration(*keep).value_or(plan.keep);
+  const Value& given = member(*options, "backups");
+  plan.filter = texts_of(given, "encrypt");
+  plan.undo = texts_of(given, "decrypt");
+  plan.keep = parse_duration(text_of(given, "keep")).value_or(kKeep);
   return plan;
 }
 
@@ -117,10 +107,9 @@ std::vector<Create> rebuild(const View& view) {
   for (const auto& [name, accepted] : view.docs) {
     if (accepted.kind != "state" || accepted.document == nullptr)
       continue;
-    const auto when = json::text(accepted.document->root(), "updated_at");
-    if (auto text =
-            recovered(accepted.document->text(), view, "verified", when ? Json(*when) : Json(),
-                      {{"restore_from_journal", Json(), true}}))
+    if (auto text = recovered(accepted.document->text(), view, "verified",
+                              Json(member(accepted.document->root(), "updated_at")),
+                              {{"restore_from_journal", Json(), true}}))
       all.push_back(Create{path, *std::move(text), "from the last accepted version"});
   }
   std::vector<Action> actions;

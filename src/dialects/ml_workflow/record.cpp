@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/numbers.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/timestamps.h"
 
@@ -32,28 +33,26 @@ std::string trigger(std::int64_t from, std::int64_t to, bool converged) {
   return from == to ? "retry" : "step_completed";
 }
 
-bool flag(const Snapshot& snapshot, const std::string& pointer) {
-  const Value* const found = json::at(snapshot.root, pointer);
-  return found != nullptr && json::boolean(*found).value_or(false);
-}
-
 void reset(const Snapshot& snapshot, const std::string& pointer, Edits& edits) {
-  if (flag(snapshot, pointer))
+  if (flag_at(snapshot.root, pointer))
     edits.set(pointer, Json(false));
 }
 
-/// Resets the flags of what step 3 or 6 makes anew, because it must be validated and approved
-/// again.
+/// Resets the flags of the code, because it must be validated and approved again.
+void reset_code(const Snapshot& snapshot, Edits& edits) {
+  reset(snapshot, "/convergence_status/phase_2_converged", edits);
+  reset(snapshot, "/human_approvals/code_approved", edits);
+  reset(snapshot, "/human_approvals/final_approved", edits);
+}
+
+/// Resets the flags of what step 3 or 6 makes anew.
 void take_back(const Snapshot& snapshot, std::int64_t step, Edits& edits) {
   if (step == 3) {
     reset(snapshot, "/convergence_status/phase_1_converged", edits);
     reset(snapshot, "/human_approvals/plan_approved", edits);
   }
-  if (step == 3 || step == 6) {
-    reset(snapshot, "/convergence_status/phase_2_converged", edits);
-    reset(snapshot, "/human_approvals/code_approved", edits);
-    reset(snapshot, "/human_approvals/final_approved", edits);
-  }
+  if (step == 3 || step == 6)
+    reset_code(snapshot, edits);
 }
 
 /// Adds missing members that programs of the origin expect (K-9). It never adds criteria, because
@@ -79,8 +78,8 @@ void begin(const Snapshot& snapshot, const Work& work, const Run& run, Edits& ed
   // Two halves of a validation that start together are one transition.
   if (from != work.step && edits.appended("/step_transitions") == 0) {
     const bool converged =
-        flag(snapshot, snapshot.plan_phase() ? "/convergence_status/phase_1_converged"
-                                             : "/convergence_status/phase_2_converged");
+        flag_at(snapshot.root, snapshot.plan_phase() ? "/convergence_status/phase_1_converged"
+                                                     : "/convergence_status/phase_2_converged");
     edits.append("/step_transitions",
                  Json::object({{"from_step", Json(from)},
                                {"to_step", Json(work.step)},
@@ -121,10 +120,10 @@ void begin_again(Snapshot& snapshot, const Entry& entry, Edits& edits) {
 
 /// Adds the result to the last retry of an entry that has ended.
 void record_retry_result(const Entry& entry, bool success, Edits& edits) {
-  const auto tried = list_at(*entry.value, "/error_info/recovery_strategies");
-  if (!tried.empty() && !json::text(*tried.back(), "result"))
+  const auto tried = recoveries(entry);
+  if (!tried.Empty() && !json::text(tried[tried.Size() - 1], "result"))
     edits.set(entry_pointer(entry) + "/error_info/recovery_strategies/" +
-                  std::to_string(tried.size() - 1) + "/result",
+                  std::to_string(tried.Size() - 1) + "/result",
               success ? "success" : "failed");
 }
 
@@ -148,10 +147,8 @@ void fail(const Snapshot& snapshot, const Entry& entry, std::string_view type,
   edits.set(at + "/error_info/error_type", std::string(type));
   edits.set(at + "/error_info/error_message", message);
   edits.set(at + "/error_info/error_details", details);
-  if (!json::at(*entry.value, "/error_info/recovery_attempts"))
-    edits.set(at + "/error_info/recovery_attempts", Json(0));
-  if (!json::at(*entry.value, "/error_info/recovery_strategies"))
-    edits.set(at + "/error_info/recovery_strategies", Json::array());
+  edits.fill(at + "/error_info/recovery_attempts", Json(0));
+  edits.fill(at + "/error_info/recovery_strategies", Json::array());
   edits.add_reason("step " + subject_of(entry) + " failed: " + message);
   if (json::text(*entry.value, "completed_at") == std::nullopt)
     edits.set(at + "/completed_at", snapshot.now());
@@ -159,15 +156,12 @@ void fail(const Snapshot& snapshot, const Entry& entry, std::string_view type,
 
 /// Marks an entry in progress as failed if its agent has ended for good.
 void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
-  const Subject subject = subject_of(entry);
   const Run* newest = nullptr;
   for (const Run& run : snapshot.view.runs)
-    if (run.key.subject == subject && run.key.generation == snapshot.generation(subject))
+    if (snapshot.works_on(run, subject_of(entry)))
       newest = &run;
-  if (newest == nullptr) {
-    fail(snapshot, entry, "agent_exit", "no agent of baton works on it", nullptr, edits);
-    return;
-  }
+  if (newest == nullptr)
+    return fail(snapshot, entry, "agent_exit", "no agent of baton works on it", nullptr, edits);
   if (newest->live() || newest->forgiven)
     return;
   switch (newest->outcome) {
@@ -178,33 +172,24 @@ void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
       return;
     case Outcome::timed_out:
     case Outcome::stalled:
-      fail(snapshot, entry, "agent_timeout",
-           std::string(entry.agent) +
-               (newest->outcome == Outcome::stalled
-                    ? " was silent for " + std::to_string(seconds_of(newest->limits.idle_timeout))
-                    : " timed out after " + std::to_string(seconds_of(newest->limits.timeout))) +
-               " seconds",
-           newest, edits);
-      return;
+      return fail(
+          snapshot, entry, "agent_timeout",
+          std::string(entry.agent) +
+              (newest->outcome == Outcome::stalled
+                   ? " was silent for " + std::to_string(seconds_of(newest->limits.idle_timeout))
+                   : " timed out after " + std::to_string(seconds_of(newest->limits.timeout))) +
+              " seconds",
+          newest, edits);
     case Outcome::succeeded:
-      fail(snapshot, entry, "agent_exit", "the agent ended but its entry is still in progress",
-           newest, edits);
-      return;
+      return fail(snapshot, entry, "agent_exit",
+                  "the agent ended but its entry is still in progress", newest, edits);
     case Outcome::failed:
     case Outcome::unknown:
-      fail(snapshot, entry, "agent_exit",
-           "the agent's run ended as " + std::string(word(newest->outcome)) +
-               (newest->reason.empty() ? "" : " (" + newest->reason + ")"),
-           newest, edits);
-      return;
+      return fail(snapshot, entry, "agent_exit",
+                  "the agent's run ended as " + std::string(word(newest->outcome)) +
+                      (newest->reason.empty() ? "" : " (" + newest->reason + ")"),
+                  newest, edits);
   }
-}
-
-Json scores_of(const Scores& scores) {
-  Json all = Json::object();
-  for (const auto& [name, score] : scores)
-    all.set(name, Json(score));
-  return all;
 }
 
 /// Fills in completed_at and execution_time of an ended entry.
@@ -230,6 +215,10 @@ void set_number(const Snapshot& snapshot, const std::string& pointer, std::int64
 
 }  // namespace
 
+std::int64_t interventions(const Snapshot& snapshot) {
+  return list_at(snapshot.root, kDecisions).Size() + snapshot.memo.escalations;
+}
+
 void record_starts(Snapshot& snapshot, Edits& edits) {
   std::vector<const Run*> started;
   for (const Run& run : snapshot.view.runs)
@@ -252,7 +241,7 @@ void record_starts(Snapshot& snapshot, Edits& edits) {
 void record_ends(const Snapshot& snapshot, Edits& edits) {
   for (const Entry& entry : snapshot.entries) {
     const bool validates = plan_validation(entry.step) || code_validation(entry.step);
-    const bool recent = entry.index + 2 >= snapshot.entries.back().index + 1;
+    const bool recent = entry.index + 1 >= snapshot.entries.back().index;
     if (entry.status == "in_progress")
       agent_gone(snapshot, entry, edits);
     else if (recent && entry.completed() && validates && !has_verdict(entry))
@@ -271,7 +260,7 @@ void record_rounds(const Snapshot& snapshot, Edits& edits) {
     edits.append("/convergence_status/convergence_history",
                  Json::object({{"phase", std::string(phase)},
                                {"attempt", Json(attempts(snapshot, phase))},
-                               {"scores", scores_of(round.scores)},
+                               {"scores", json_of(round.scores)},
                                {"converged", Json(round.pass)},
                                {"timestamp", snapshot.now()},
                                {"entry", Json(round_end(snapshot, plan))}}));
@@ -286,14 +275,14 @@ void record_counters(const Snapshot& snapshot, Edits& edits) {
   std::int64_t total = 0;
   std::int64_t completed = 0;
   std::int64_t validations = 0;
-  std::int64_t recoveries = 0;
+  std::int64_t repeated = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Entry& entry = snapshot.entries[i];
     // The last two entries, because parallel validators may end in any order.
     if (i + 2 >= count)
       complete_times(snapshot, entry, edits);
-    total = sum(total, json::integer(*entry.value, "execution_time").value_or(0));
-    recoveries = sum(recoveries, recovery_attempts(entry));
+    total = sum(total, count_of(*entry.value, "execution_time"));
+    repeated = sum(repeated, recovery_attempts(entry));
     if (!entry.completed())
       continue;
     completed = entry.step;
@@ -301,21 +290,18 @@ void record_counters(const Snapshot& snapshot, Edits& edits) {
   }
   std::int64_t rounds[2] = {0, 0};
   std::int64_t failed = 0;
-  for (const Value* const round :
-       list_at(snapshot.root, "/convergence_status/convergence_history")) {
-    ++rounds[json::text(*round, "phase") == "phase_1" ? 0 : 1];
-    failed += json::boolean(*round, "converged").value_or(false) ? 0 : 1;
+  for (const Value& round : list_at(snapshot.root, kRounds)) {
+    ++rounds[json::text(round, "phase") == "phase_1" ? 0 : 1];
+    failed += flag_of(round, "converged") ? 0 : 1;
   }
-  const auto decisions = list_at(snapshot.root, "/human_approvals/approval_history").size();
   set_number(snapshot, "/last_completed_step", completed, edits);
   set_number(snapshot, "/total_execution_time", total, edits);
   set_number(snapshot, "/metrics/total_iterations", validations, edits);
   set_number(snapshot, "/metrics/phase_1_iterations", rounds[0], edits);
   set_number(snapshot, "/metrics/phase_2_iterations", rounds[1], edits);
   set_number(snapshot, "/metrics/validation_failures", failed, edits);
-  set_number(snapshot, "/metrics/recovery_actions", recoveries, edits);
-  set_number(snapshot, "/metrics/human_interventions",
-             static_cast<std::int64_t>(decisions) + snapshot.memo.escalations, edits);
+  set_number(snapshot, "/metrics/recovery_actions", repeated, edits);
+  set_number(snapshot, "/metrics/human_interventions", interventions(snapshot), edits);
   edits.add_reason("times and counters");
 }
 
@@ -345,7 +331,7 @@ void record_return(Snapshot& snapshot, Edits& edits) {
   for (const Entry& entry : snapshot.entries)
     if (entry.status == "in_progress" || entry.status == "failed")
       edits.set(entry_pointer(entry) + "/status", "skipped");
-  const auto entries = static_cast<std::int64_t>(list_at(snapshot.root, "/step_history").size());
+  const std::int64_t entries = list_at(snapshot.root, "/step_history").Size();
   edits.append("/phase_transitions", Json::object({{"from_phase", "phase_2"},
                                                    {"to_phase", "phase_1"},
                                                    {"trigger", "plan_reopened"},
@@ -353,10 +339,8 @@ void record_return(Snapshot& snapshot, Edits& edits) {
                                                    {"entry", Json(entries)}}));
   edits.set("/current_phase", "phase_1");
   edits.set("/convergence_status/phase_1_converged", Json(false));
-  reset(snapshot, "/convergence_status/phase_2_converged", edits);
   reset(snapshot, "/human_approvals/plan_approved", edits);
-  reset(snapshot, "/human_approvals/code_approved", edits);
-  reset(snapshot, "/human_approvals/final_approved", edits);
+  reset_code(snapshot, edits);
 }
 
 void Edits::make(const std::string& pointer, std::string_view text) {

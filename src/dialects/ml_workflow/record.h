@@ -39,6 +39,9 @@ class Edits {
   std::string why_;
 };
 
+/// How often people have stepped in.
+std::int64_t interventions(const Snapshot& snapshot);
+
 /// Records started runs. A run gets a new entry in progress. The repetition of a failed entry sets
 /// that entry in progress again and adds the recovery strategy.
 void record_starts(Snapshot& snapshot, Edits& edits);

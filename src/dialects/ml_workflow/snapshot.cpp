@@ -149,9 +149,13 @@ std::uint64_t Snapshot::generation(const Subject& subject) const {
   return found == view.stages.end() || found->second.stage.empty() ? 0 : found->second.generation;
 }
 
+bool Snapshot::works_on(const Run& run, const Subject& subject) const {
+  return run.key.subject == subject && run.key.generation == generation(subject);
+}
+
 const Run* Snapshot::live(const Subject& subject) const {
   for (const Run& run : view.runs)
-    if (run.live() && run.key.subject == subject && run.key.generation == generation(subject))
+    if (run.live() && works_on(run, subject))
       return &run;
   return nullptr;
 }
@@ -162,20 +166,6 @@ bool Snapshot::plan_phase() const {
 
 std::string Snapshot::now() const {
   return iso_time(view.wall);
-}
-
-std::int64_t recovery_attempts(const Entry& entry) {
-  const Value* const error = json::child(*entry.value, "error_info");
-  return error == nullptr ? 0 : json::integer(*error, "recovery_attempts").value_or(0);
-}
-
-std::vector<const Value*> list_at(const Value& root, std::string_view pointer) {
-  std::vector<const Value*> items;
-  const Value* const list = json::at(root, pointer);
-  if (list != nullptr && list->IsArray())
-    for (const Value& item : list->GetArray())
-      items.push_back(&item);
-  return items;
 }
 
 }  // namespace baton::ml_workflow

@@ -102,6 +102,8 @@ struct Snapshot {
   const Entry* newest(const Subject& subject) const;
   std::size_t count(const Subject& subject) const;
   const Run* live(const Subject& subject) const;
+  /// Whether the run is about this work, in its present generation.
+  bool works_on(const Run& run, const Subject& subject) const;
   /// The generation of a step; 0: the work was given up, such as a step of an old plan.
   std::uint64_t generation(const Subject& subject) const;
   bool plan_phase() const;
@@ -110,9 +112,5 @@ struct Snapshot {
 };
 
 Subject subject_of(const Entry& entry);
-/// `recovery_attempts` of an entry's error_info.
-std::int64_t recovery_attempts(const Entry& entry);
-/// The items of the list at a pointer; empty without a list.
-std::vector<const Value*> list_at(const Value& root, std::string_view pointer);
 
 }  // namespace baton::ml_workflow

@@ -29,6 +29,18 @@ struct Entry {
   bool completed() const { return status == "completed"; }
 };
 
+/// The items of the list at a pointer; none without a list.
+Value::ConstArray list_at(const Value& root, std::string_view pointer);
+/// The boolean at a pointer; false without one.
+bool flag_at(const Value& root, std::string_view pointer);
+
+/// The error_info of an entry, or null.
+const Value& error_of(const Entry& entry);
+/// Its `recovery_attempts`.
+std::int64_t recovery_attempts(const Entry& entry);
+/// Its `recovery_strategies`.
+Value::ConstArray recoveries(const Entry& entry);
+
 /// The end of an entry. Older programs write `timestamp` instead of two times (K-36).
 std::optional<Time> end_of(const Entry& entry);
 
@@ -41,12 +53,20 @@ std::size_t plan_start(const Value& root);
 constexpr std::int64_t kLastStep = 7;
 constexpr std::int64_t kFirstCodeStep = 4;
 
-bool plan_validation(std::int64_t step);  ///< 2
-bool code_validation(std::int64_t step);  ///< 5, 7
-bool code_change(std::int64_t step);      ///< 4, 6
+constexpr bool plan_validation(std::int64_t step) {
+  return step == 2;
+}
+constexpr bool code_validation(std::int64_t step) {
+  return step == 5 || step == 7;
+}
+constexpr bool code_change(std::int64_t step) {
+  return step == 4 || step == 6;
+}
 
 /// The agent of a step, 1 to 7.
 std::string_view agent_of(std::int64_t step);
+/// The purpose of its runs.
+std::string_view purpose_of(std::int64_t step);
 /// The file name of the step's template.
 std::string_view template_of(std::int64_t step, Half half);
 /// The steps that may follow a completed step; 0 is the start.

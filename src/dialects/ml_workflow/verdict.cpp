@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/record.h"
 
 namespace baton::ml_workflow {
@@ -14,14 +15,11 @@ namespace {
 
 /// Adds the scores of a validation. If a score is there already, the lower one stays.
 void lower(Scores& scores, const Entry& entry) {
-  const Value* const given = json::child(*entry.value, "validation_scores");
-  if (given == nullptr)
-    return;
+  const Value& given = member(*entry.value, "validation_scores");
   for (const ScoreRow& row : kScores)
-    if (const auto score = json::number(*given, row.score)) {
-      const auto [at, added] = scores.emplace(row.score, *score);
-      if (!added)
-        at->second = std::min(at->second, *score);
+    if (const auto score = json::number(given, row.score)) {
+      const auto at = scores.emplace(row.score, *score).first;
+      at->second = std::min(at->second, *score);
     }
 }
 
@@ -58,13 +56,11 @@ std::optional<bool> all_tools(const Value& output) {
 /// What the tools of a code validation found wrong; empty: the tools passed. Not set: the output
 /// tells nothing about tools.
 std::optional<std::string> tools(const Entry& entry) {
-  const Value* const output = json::child(*entry.value, "output");
-  if (output == nullptr || !code_validation(entry.step))
-    return std::nullopt;
-  const auto all = all_tools(*output);
-  const auto critical = json::integer(*output, "critical");
-  const auto passed = json::boolean(*output, "passed");
-  if (!all && !critical && !passed)
+  const Value& output = member(*entry.value, "output");
+  const auto all = all_tools(output);
+  const auto critical = json::integer(output, "critical");
+  const auto passed = json::boolean(output, "passed");
+  if (!code_validation(entry.step) || (!all && !critical && !passed))
     return std::nullopt;
   std::vector<std::string> faults;
   if (!all.value_or(true))
@@ -96,34 +92,32 @@ Json scores(const Snapshot& snapshot) {
   Scores newest = code_scores(snapshot.entries);
   if (newest.empty())
     newest = plan_scores(snapshot.entries);
-  Json all = Json::object();
+  Json all = json_of(newest);
   double overall = 0;
-  for (const ScoreRow& row : kScores) {
-    const auto score = newest.find(row.score);
-    if (score == newest.end())
-      continue;
-    all.set(row.score, Json(score->second));
-    overall += score->second * row.weight;
-  }
-  if (newest.size() == kScores.size())
+  for (const ScoreRow& row : kScores)
+    overall += newest[row.score] * row.weight;
+  if (all->MemberCount() == kScores.size())
     all.set("overall_score", Json(std::round(overall * kHundredth) / kHundredth));
   return all;
 }
 
 }  // namespace
 
+const Entry* newest_plan(const std::vector<Entry>& entries) {
+  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
+    return plan_validation(entry.step) && entry.completed();
+  });
+  return last == entries.rend() ? nullptr : &*last;
+}
+
 double threshold(const Value& root, const ScoreRow& row) {
-  const Value* const criteria = json::at(root, "/convergence_status/convergence_criteria");
-  return criteria != nullptr ? json::number(*criteria, row.threshold).value_or(row.least)
-                             : row.least;
+  return json::number(value_at(root, "/convergence_status/convergence_criteria"), row.threshold)
+      .value_or(row.least);
 }
 
 Scores plan_scores(const std::vector<Entry>& entries) {
   Scores scores;
-  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
-    return plan_validation(entry.step) && entry.completed();
-  });
-  if (last != entries.rend())
+  if (const Entry* const last = newest_plan(entries))
     lower(scores, *last);
   return scores;
 }
@@ -137,11 +131,7 @@ Scores code_scores(const std::vector<Entry>& entries) {
 
 Validated validated(const std::vector<Entry>& entries, bool plan) {
   if (plan)
-    return std::any_of(
-               entries.begin(), entries.end(),
-               [](const Entry& entry) { return plan_validation(entry.step) && entry.completed(); })
-               ? Validated::all
-               : Validated::nothing;
+    return newest_plan(entries) != nullptr ? Validated::all : Validated::nothing;
   const auto newest = newest_code(entries);
   if (newest.empty())
     return Validated::nothing;
@@ -161,6 +151,13 @@ bool has_verdict(const Entry& entry) {
   Scores scores;
   lower(scores, entry);
   return !scores.empty() || tools(entry).has_value();
+}
+
+Json json_of(const Scores& scores) {
+  Json all = Json::object();
+  for (const auto& [name, score] : scores)
+    all.set(name, Json(score));
+  return all;
 }
 
 Round judge_round(const Value& root, const std::vector<Entry>& entries, bool plan) {
@@ -194,19 +191,16 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
 
 Json report(const Snapshot& snapshot) {
   const auto converged = [&](const std::string& phase) {
-    const Value* const flag =
-        json::at(snapshot.root, "/convergence_status/" + phase + "_converged");
-    return Json(flag != nullptr && json::boolean(*flag).value_or(false));
+    return Json(flag_at(snapshot.root, "/convergence_status/" + phase + "_converged"));
   };
-  return Json::object(
-      {{"workflow_id", Json(json::text(snapshot.root, "workflow_id").value_or(""))},
-       {"status", Json(json::text(snapshot.root, "status").value_or(""))},
-       {"current_phase", Json(json::text(snapshot.root, "current_phase").value_or(""))},
-       {"current_step", Json(json::integer(snapshot.root, "current_step").value_or(0))},
-       {"progress_percentage", Json(progress(snapshot))},
-       {"converged",
-        Json::object({{"phase_1", converged("phase_1")}, {"phase_2", converged("phase_2")}})},
-       {"latest_scores", scores(snapshot)}});
+  return Json::object({{"workflow_id", text_of(snapshot.root, "workflow_id")},
+                       {"status", text_of(snapshot.root, "status")},
+                       {"current_phase", text_of(snapshot.root, "current_phase")},
+                       {"current_step", Json(count_of(snapshot.root, "current_step"))},
+                       {"progress_percentage", Json(progress(snapshot))},
+                       {"converged", Json::object({{"phase_1", converged("phase_1")},
+                                                   {"phase_2", converged("phase_2")}})},
+                       {"latest_scores", scores(snapshot)}});
 }
 
 }  // namespace baton::ml_workflow

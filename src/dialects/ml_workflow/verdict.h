@@ -15,9 +15,13 @@ namespace baton::ml_workflow {
 /// Scores by name, without those that no validation has given.
 using Scores = std::map<std::string_view, double>;
 
+Json json_of(const Scores& scores);
+
 /// The threshold of a score: the file's criteria, or the default.
 double threshold(const Value& root, const ScoreRow& row);
 
+/// The newest completed validation of the plan; nullptr: none.
+const Entry* newest_plan(const std::vector<Entry>& entries);
 /// Scores of the newest plan validation.
 Scores plan_scores(const std::vector<Entry>& entries);
 /// Scores of the newest validation of each half since the code last changed. If both halves give a

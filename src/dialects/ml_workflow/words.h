@@ -34,14 +34,16 @@ static_assert(in_enum_order(kStatuses, &StatusRow::status, Status::cancelled));
 
 /// Nothing for an unknown word.
 constexpr std::optional<Status> parse_status(std::string_view word) {
-  for (const StatusRow& row : kStatuses)
-    if (row.word == word)
-      return row.status;
-  return std::nullopt;
+  const StatusRow* const row = row_of(kStatuses, word);
+  return row == nullptr ? std::nullopt : std::optional(row->status);
 }
 
 /// The approvals that a person gives.
 inline constexpr std::array<std::string_view, 3> kApprovals = {"plan", "code", "final"};
+
+/// Lists of the file that several parts read.
+inline constexpr std::string_view kRounds = "/convergence_status/convergence_history";
+inline constexpr std::string_view kDecisions = "/human_approvals/approval_history";
 
 /// The scores that decide, with their default thresholds.
 struct ScoreRow {
