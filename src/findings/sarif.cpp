@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/json/json.h"
+#include "base/schema/uri.h"
 #include "findings/report.h"
 
 namespace baton {
