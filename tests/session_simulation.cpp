@@ -446,6 +446,8 @@ class Session {
     std::int64_t starts = 0;
     for (const Value* const entry : list_of(state, "decisions_log")) {
       const std::string decision(json::text(*entry, "decision").value_or(""));
+      if (decision == "undo_spawn" && json::integer(*entry, "iteration") != --starts)
+        return -1;
       if (!decision.starts_with(kSpawn))
         continue;
       if (json::integer(*entry, "iteration") != starts + 1)

@@ -187,11 +187,12 @@ TEST_SUITE("ccw_loop") {
          "created_at": "2026-01-22T10:00:00+08:00", "completed_at": null}],
         "last_progress_at": "2026-01-22T10:20:00+08:00"},
       "debug": {"active_bug": "login fails", "hypotheses_count": 2, "hypotheses": [
-        {"id": "H1", "description": "the salt is lost", "testable_condition": "the salt is empty",
-         "logging_point": "auth.c:check:12", "likelihood": 1, "status": "confirmed",
-         "evidence": [{"hid": "H1", "data": 1}], "verdict_reason": "it is empty"},
-        {"id": "H2", "description": "the clock is wrong", "likelihood": 2, "status": "rejected",
-         "evidence": null, "verdict_reason": null}],
+        {"id": "H1", "description": "the salt is lost", "status": "confirmed",
+         "evidence": [{"hid": "H1", "data": 1}], "verdict_reason": "it is empty",
+         "testable_condition": "the salt is empty", "logging_point": "auth.c:check:12",
+         "likelihood": 1},
+        {"id": "H2", "description": "the clock is wrong", "status": "rejected",
+         "evidence": null, "verdict_reason": null, "likelihood": 2}],
         "confirmed_hypothesis": "H1", "iteration": 2,
         "last_analysis_at": "2026-01-22T10:40:00+08:00"},
       "validate": {"pass_rate": 75.0, "coverage": 61.5, "test_results": [

@@ -64,6 +64,9 @@ class Session(World):
         check(state["total_spawns"] == len(runs), state["total_spawns"], "counted, started", self.starts())
         logged = 0
         for entry in state["decisions_log"]:
+            if entry["decision"] == "undo_spawn":
+                logged -= 1
+                check(entry["iteration"] == logged, "a start taken back", state["decisions_log"])
             if not entry["decision"].startswith("spawn_"):
                 continue
             check(entry["iteration"] == logged + 1, "numbers of the log", state["decisions_log"])

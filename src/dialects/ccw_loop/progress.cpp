@@ -346,15 +346,18 @@ Json develop_tasks(const TaskList& list) {
   Json all = Json::array();
   for (const Value* const task : list.tasks) {
     const std::string description = text_of(*task, "description");
-    Json mapped =
-        Json::object({{"id", id_of(*task)},
-                      {"description", description.empty() ? text_of(*task, "title") : description},
-                      {"status", "pending"},
-                      {"files_changed", Json::array()},
-                      {"completed_at", Json()}});
-    for (const std::string_view name : {"tool", "mode", "created_at"})
+    Json mapped = Json::object(
+        {{"id", id_of(*task)},
+         {"description", description.empty() ? text_of(*task, "title") : description}});
+    const auto copy = [&](std::string_view name) {
       if (const std::string text = text_of(*task, name); !text.empty())
         mapped.set(name, name == "mode" && text == "review" ? "analysis" : text);
+    };
+    copy("tool");
+    copy("mode");
+    mapped.set("status", "pending").set("files_changed", Json::array());
+    copy("created_at");
+    mapped.set("completed_at", Json());
     for (const std::string_view extra : {"prompt_template", "command", "on_error", "order"})
       if (const Value* const value = json::child(*task, extra))
         mapped.set(extra, *value);

@@ -40,8 +40,9 @@ class Tasks {
       : created_(moment(progress.started)) {
     for (const std::string& description : progress.list)
       add(description);
+    const Json prepared = develop_tasks(task_list(docs, true));
     if (progress.list.empty() && progress.entries.empty())
-      for (const Value& task : items_in(&*develop_tasks(task_list(docs, true))))
+      for (const Value& task : prepared->GetArray())
         tasks_.emplace_back(task);
     for (const DevelopEntry& entry : progress.entries)
       apply(entry);
