@@ -201,11 +201,18 @@ void read_values(const Fields& values, RuleNames& names, Json& out) {
 
 void check_cycles(const Fields& rule, const Json& out) {
   const rules::Rule read = rules::read_rule(*out);
-  for (const std::string& cycle : rules::set_cycles(read))
+  const auto cycles = rules::set_cycles(read);
+  for (const std::string& cycle : cycles)
     rule.error("cycle",
                "the `set` reactions of the rule '" + printable(read.name, 100) +
                    "' form an endless cycle: " + printable(cycle, 400) +
                    "; put an agent or a person (`approval`) in between",
+               "react");
+  if (const std::string chain = cycles.empty() ? rules::long_chain(read) : ""; !chain.empty())
+    rule.error("chain",
+               "the `set` reactions of the rule '" + printable(read.name, 100) +
+                   "' form a chain of more than eight steps: " + printable(chain, 400) +
+                   "; set the last stage directly",
                "react");
 }
 

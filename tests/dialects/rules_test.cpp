@@ -169,6 +169,16 @@ TEST_CASE("a round through another subject, or through a whole object, is one to
                  "/x/s"))) == "a -> (react 1) b -> (react 2) a\n");
 }
 
+TEST_CASE("more steps than baton makes at once are found") {
+  std::string react;
+  for (int i = 0; i < 8; ++i)
+    react += std::string(i == 0 ? "" : ", ") + R"({"to": ")" + std::to_string(i) +
+             R"(", "set": {"/s": ")" + std::to_string(i + 1) + R"("}})";
+  CHECK(rules::long_chain(rule(react)).empty());
+  CHECK(rules::long_chain(rule(react + R"(, {"to": "x", "set": {"/s": "0"}})")) ==
+        "x -> 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8");
+}
+
 TEST_CASE("agents that may start each other without end are named by the shortest way") {
   const std::string dev = R"({"to": ["open", "failed"], "run": "dev")";
   const std::string qa = R"({"to": "test", "run": "qa")";

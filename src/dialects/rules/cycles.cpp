@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "dialects/rules/rule_check.h"
 #include "dialects/rules/snapshot.h"
 
@@ -95,6 +96,19 @@ std::vector<Step> steps_from(const Rule& rule, const Spot& spot) {
   return steps;
 }
 
+/// The stages of the longest way from here.
+std::vector<Word> longest_from(const Rule& rule, const Spot& spot,
+                               std::map<Spot, std::vector<Word>>& known) {
+  if (const auto found = known.find(spot); found != known.end())
+    return found->second;
+  std::vector<Word> longest;
+  for (const Step& step : steps_from(rule, spot))
+    if (auto way = longest_from(rule, step.to, known); way.size() > longest.size())
+      longest = std::move(way);
+  longest.insert(longest.begin(), spot.stage);
+  return known[spot] = longest;
+}
+
 /// The arrow of what baton sets by itself.
 constexpr std::string_view kSet = " -> ";
 
@@ -167,6 +181,17 @@ std::vector<std::string> set_cycles(const Rule& rule) {
     }
   }
   return cycles(ways, {});
+}
+
+std::string long_chain(const Rule& rule) {
+  constexpr std::size_t kMostSteps = 8;
+  std::map<Spot, std::vector<Word>> known;
+  for (const Reaction& reaction : rule.react)
+    for (const Word& stage : reaction.to)
+      if (const auto way = longest_from(rule, {stage, kAnything}, known);
+          way.size() > kMostSteps + 1)
+        return join(way, " -> ");
+  return {};
 }
 
 std::vector<std::string> run_cycles(const Rule& rule) {

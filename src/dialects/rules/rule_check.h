@@ -24,6 +24,10 @@ std::optional<StageWrite> stage_write(const Rule& rule, const Member& member);
 /// itself.
 std::vector<std::string> set_cycles(const Rule& rule);
 
+/// The longest chain of `set` reactions, if it has more steps than baton makes at once (8); else
+/// empty. Call it only without set_cycles.
+std::string long_chain(const Rule& rule);
+
 /// Cycles of agents, each by its shortest way. An agent may leave the subject in any stage of
 /// `next`; without `next`, in any stage that a reaction is about.
 std::vector<std::string> run_cycles(const Rule& rule);
