@@ -1,7 +1,7 @@
 #pragma once
 
-// Errors and warnings of one document, under the rule ids of a dialect, and the small texts that
-// their messages are made of. The caller adds file, line and column.
+// Collects the errors and warnings of one document under the rule ids of a dialect, and builds the
+// short texts in their messages. The caller adds file, line and column.
 
 #include <cstddef>
 #include <span>
@@ -31,14 +31,14 @@ class FindingList {
              const Detail& detail = {});
   void warning(std::string_view rule, std::string pointer, const std::string& message,
                const Detail& detail = {});
-  /// The same with the value that was found and what is allowed.
+  /// The same, with the value that was found and a text that says what is allowed.
   void error(std::string_view rule, std::string pointer, const std::string& message,
              const Value* found, std::string expected = "");
   void warning(std::string_view rule, std::string pointer, const std::string& message,
                const Value* found, std::string expected = "");
   /// Whether further findings of this severity are only counted.
   bool full(Severity severity) const;
-  /// Takes the findings; the list is empty then.
+  /// Returns the findings and empties the list.
   Findings take();
 
  private:
@@ -56,13 +56,14 @@ std::string quoted_word(std::string_view word);
 inline std::string shown(std::string_view text) {
   return shown_name(text);
 }
-/// Whether a list of texts contains a word; false for anything but a list.
+/// Whether a list of texts contains a word. False if the value is not a list.
 bool lists(const Value* list, std::string_view word);
-/// `"a", "b" or "c"`; only the first ones of many.
+/// `"a", "b" or "c"`. Of many words, only the first ones.
 std::string any_of_words(std::span<const std::string_view> words);
-/// The most similar word, or empty. Empty also for a very long word or very many candidates.
+/// The most similar word. Empty if none is similar, if the word is very long, or if there are very
+/// many candidates.
 std::string near_word(std::string_view word, std::span<const std::string_view> words);
-/// For a word that is none of the known ones: the found, the expected and the nearest.
+/// The details for an unknown word: the word itself, the known words, and the most similar of them.
 Detail none_of_words(std::string_view word, std::span<const std::string_view> words);
 /// The pointer to a member: `/steps/a~1b`.
 std::string member_pointer(const std::string& pointer, std::string_view name);

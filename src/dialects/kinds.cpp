@@ -39,7 +39,7 @@ std::string rejected_lines(const View& view) {
       lines += "  line " + std::to_string(count_of(finding, "line")) + ", " +
                text_of(finding, "pointer") + ": " + text_of(finding, "message");
       const std::string rule = text_of(finding, "rule");
-      // A message about the syntax of JSON says itself what is expected.
+      // A message about JSON syntax already says what is expected.
       if (const auto expected = text_of(finding, "expected"); !expected.empty() && rule != "json")
         lines += "; expected: " + expected;
       lines += rule.empty() ? "\n" : " [" + rule + "]\n";

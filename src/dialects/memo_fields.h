@@ -1,10 +1,12 @@
 #pragma once
 
-// Reads and writes structs as JSON members: what a dialect remembers of a flow, and records of
-// files. A struct names its members once, in `template <class Visit> void fields(Memo& memo, Visit
-// visit)` beside it; `read_memo` and `write_memo` go by that list. A member that is missing, null
-// or of another type keeps its default, so that a newer baton reads what an older one wrote. An
-// enumeration is stored as its word; `const auto& word_table(Enum)` beside it gives the table.
+// Reads and writes structs as JSON members. Dialects use it for their memo and for records of
+// files.
+// A struct names its members once, in `template <class Visit> void fields(Memo& memo, Visit visit)`
+// beside it. `read_memo` and `write_memo` use that list. A member that is missing, null or of
+// another type keeps its default, so that a newer baton can read what an older one wrote. An
+// enumeration is stored as its word. The function `const auto& word_table(Enum)` beside it gives
+// the table of words.
 
 #include <array>
 #include <concepts>
@@ -104,7 +106,7 @@ template <class T>
 Json write_memo(const T& value) {
   if constexpr (HasFields<T>) {
     Json json = Json::object();
-    // The members are only read here.
+    // write_memo only reads the members, so it does not change the const value.
     T& members = const_cast<T&>(value);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     fields(members,
            [&](std::string_view name, const auto& member) { json.set(name, write_memo(member)); });

@@ -9,7 +9,7 @@
 
 namespace baton {
 
-/// The row of a word; nullptr without one.
+/// The row of a word; nullptr if the table does not have the word.
 template <class Row, std::size_t kSize>
 constexpr const Row* row_of(const std::array<Row, kSize>& table, std::string_view word) {
   const auto* const found =
@@ -17,7 +17,7 @@ constexpr const Row* row_of(const std::array<Row, kSize>& table, std::string_vie
   return found == table.end() ? nullptr : &*found;
 }
 
-/// The words of such a table, for messages.
+/// The words of a table, for messages.
 template <class Row, std::size_t kSize>
 constexpr std::array<std::string_view, kSize> words_of(const std::array<Row, kSize>& table) {
   std::array<std::string_view, kSize> words;

@@ -3,7 +3,7 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kTimeBegin = 11;  // behind `2026-01-22T`
+constexpr std::size_t kTimeBegin = 11;  // after `2026-01-22T`
 
 }  // namespace
 

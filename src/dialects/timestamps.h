@@ -1,7 +1,7 @@
 #pragma once
 
-// Dates and times in state files. Writers spell them as RFC 3339, but may leave out the zone or its
-// colon.
+// Dates and times in state files. Programs write them as RFC 3339, but may leave out the zone or
+// its colon.
 
 #include <cstddef>
 #include <initializer_list>
@@ -14,33 +14,33 @@
 
 namespace baton {
 
-/// A time of a state file: RFC 3339. A missing zone means UTC; a zone without colon (`+0800`) is
-/// read.
+/// A time in a state file: RFC 3339. A missing zone means UTC. The zone may lack its colon
+/// (`+0800`).
 struct Timestamp {
   Time time{};
   bool zoned = true;
 };
 std::optional<Timestamp> parse_timestamp(std::string_view text);
-/// The time in a member; nothing without one.
+/// The time in a member. Empty if the member is missing or holds no time.
 std::optional<Time> timestamp(const Value& object, std::string_view name);
 
 /// A time as baton writes it into state files: `2026-01-15T14:30:00.123000Z`.
 std::string stamp(Time time);
 
-/// A warning where the second time is before the first. Many write whole seconds, so parts of a
-/// second do not count.
+/// Warns if the second time is before the first. Many programs write whole seconds, so fractions of
+/// a second do not count.
 void check_order(const Value& object, const std::string& pointer, std::string_view first,
                  std::string_view second, std::string_view rule, FindingList& findings);
 
 /// Checks the times of one document. Warns once about all times without a zone.
 class TimestampCheck {
  public:
-  /// Checks members of the object at `pointer`. An error (rule `day_id`) for a date that does not
-  /// exist, such as 30 February.
+  /// Checks members of the object at `pointer`. Reports an error (rule `day_id`) for a date that
+  /// does not exist, such as 30 February.
   void look(const Value& object, const std::string& pointer,
             std::initializer_list<std::string_view> names, std::string_view day_id,
             FindingList& findings);
-  /// A warning (rule `id`) at the first time without a zone.
+  /// Warns (rule `id`) at the first time without a zone.
   void report(std::string_view id, FindingList& findings) const;
 
  private:

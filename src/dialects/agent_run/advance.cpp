@@ -15,10 +15,10 @@ void say(Decision& decision, Word event, const std::string& step, std::string wh
   decision.notices.push_back(Notice{std::move(event), step, std::move(why)});
 }
 
-/// Records a start, or a failed try to start (then `run` is empty).
+/// Records a start. If the agent could not be started, `run` is empty.
 void record_start(Snapshot& snapshot, const std::string& id, const RunId& run) {
   StepRecord& record = snapshot.record(id);
-  // An interrupted step repeats the same work, so its stage stays.
+  // An interrupted step repeats the same work, so its stage stays the same.
   if (record.status == Status::pending)
     ++record.executions;
   record.status = Status::running;
@@ -41,7 +41,7 @@ void store_report(StepRecord& record, const Report& report) {
   record.metrics = report.metrics;
   record.logs = report.logs;
   record.memory_updates = report.memory_updates;
-  // All items of a loop belong to one step and their artifacts add up. Artifacts of a failed item
+  // All items of a loop belong to one step, and their artifacts add up. Artifacts of a failed item
   // do not count.
   if (!record.loop_items.is_null() && !report.completed)
     return;
@@ -78,7 +78,7 @@ std::string last_output_line(const Run& run) {
   return found == lines.rend() ? std::string() : printable(*found, 300);
 }
 
-/// Text for last_error: how the process ended and its last line.
+/// The text for last_error: how the process ended, and its last line of output.
 std::string failure_of(const Run& run, const Report& report) {
   if (!run.exit_code || *run.exit_code == 0)
     return last_lines(report);
@@ -91,8 +91,8 @@ bool may_go_back(const Snapshot& snapshot, const std::string& id) {
   return snapshot.record(id).iterations < snapshot.settings.max_iterations;
 }
 
-/// The gate of a step has failed. First the state is saved; the work goes back in the next
-/// decision, so that the file shows both. The memo survives a crash in between.
+/// Handles a failed gate. This decision writes the failure, and the next one sends the work back,
+/// so that the file shows both. If baton crashes in between, the memo still has the failed gate.
 void fail_gate(Snapshot& snapshot, const Step& step, const std::string& why, Decision& decision) {
   if (!may_go_back(snapshot, step.id)) {
     fail_for_good(snapshot, step, "gate_limit",
@@ -111,7 +111,7 @@ void fail_gate(Snapshot& snapshot, const Step& step, const std::string& why, Dec
   wake_at(decision, snapshot.view.now + Millis(1));
 }
 
-/// Resets the target and all later steps and counts one iteration for each, in one write.
+/// Resets the target and all later steps, and counts one iteration for each, in one write.
 void go_back(Snapshot& snapshot, const Step& source, Decision& decision) {
   const std::string why = snapshot.memo.steps[source.id].gate;
   const std::string target = *source.loop_back_to;
@@ -124,7 +124,8 @@ void go_back(Snapshot& snapshot, const Step& source, Decision& decision) {
     StepMemo& memo = snapshot.memo.steps[step.id];
     memo.gate.clear();
     memo.gate_ms = 0;
-    // A running agent keeps its run id here, so that it is not taken for a new start.
+    // The memo keeps the run id of a running agent, so that baton does not take that agent for a
+    // new start.
     const Run* const live = snapshot.live(step.id);
     memo.run = live == nullptr ? RunId() : live->id;
     memo.failed_ms = 0;
@@ -141,11 +142,11 @@ void go_back(Snapshot& snapshot, const Step& source, Decision& decision) {
           std::to_string(snapshot.settings.max_iterations) + "): " + why);
 }
 
-/// Moves to the next item of a loop; false when all are done.
+/// Moves to the next item of a loop. False if all items are done.
 bool next_item(Snapshot& snapshot, const Step& step) {
   StepRecord& record = snapshot.record(step.id);
   const std::int64_t count = static_cast<std::int64_t>(record.loop_items->Size());
-  // The record of another program may already be past the last item.
+  // The record of another program may be past the last item already.
   record.loop_index = std::min(record.loop_index + 1, count);
   const std::int64_t most = json::integer(*loop_of(step), "max_iterations").value_or(count);
   if (record.loop_index < std::min(count, most)) {
@@ -167,8 +168,8 @@ void complete(Snapshot& snapshot, const Step& step, const Report& report) {
   snapshot.memo.steps[step.id].reason.clear();
 }
 
-/// Waits for a person. The report counts only after approval. A decision file that exists already
-/// was about something else and is archived.
+/// Lets the step wait for a person. The report counts only after approval. A decision file that
+/// exists already was about something else, so baton archives it.
 void ask(Snapshot& snapshot, const Step& step, Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
   const std::string path = snapshot.paths.manual_input(step.id);
@@ -192,7 +193,7 @@ void ask(Snapshot& snapshot, const Step& step, Decision& decision) {
 void apply(Snapshot& snapshot, const Step& step, const Run& run, const Report& report,
            Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
-  // Each start passes here exactly once.
+  // Each start gets here exactly once.
   add_cost(snapshot, run, report, decision);
   if (!report.outside.empty())
     say(decision, "artifact_astray", step.id,
@@ -246,7 +247,7 @@ void handle_end(Snapshot& snapshot, const Step& step, const Run& run, Decision& 
     memo.ended_ms = snapshot.view.now.time_since_epoch().count();
   FoundReport found = find_report(snapshot, step, run);
   if (run.outcome == Outcome::interrupted && found.kind != FoundReport::Kind::valid)
-    return;  // it may have finished its work: `on_interrupted` decides
+    return;  // its agent may have done the work: `on_interrupted` decides
   switch (found.kind) {
     case FoundReport::Kind::waiting:
       wake_at(decision, found.look_again);
@@ -273,13 +274,14 @@ void handle_end(Snapshot& snapshot, const Step& step, const Run& run, Decision& 
   memo.run.clear();
 }
 
-/// RUNNING without a known start: the file of a program that no longer runs.
+/// Restarts a step that is RUNNING without a known start. The program that started it does not run
+/// any more.
 void restart_orphan(Snapshot& snapshot, const Step& step, Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
   const Accepted* const report = snapshot.document(snapshot.paths.report(step.id));
   if (report == nullptr || !report->present)
     record.attempts = std::max<std::int64_t>(0, record.attempts - 1);
-  // It did not fail, so one attempt must remain.
+  // The step did not fail, so one attempt must remain.
   record.attempts = std::min(record.attempts, snapshot.max_attempts(step) - 1);
   make_pending(record);
   say(decision, "orphaned", step.id, "the step is RUNNING but has no process; it starts again");
@@ -292,8 +294,8 @@ void take_manual_input(Snapshot& snapshot, const Step& step, Decision& decision)
   if (file == nullptr || !file->present || !file->rejected.empty() ||
       stage == snapshot.view.stages.end() || stage->second.stage != "waiting_on_human")
     return;
-  // The run was taken over while it waited. baton does not know when the question was asked; the
-  // former program would have used up an older decision.
+  // baton took over the run while the step waited, so it does not know when the former program
+  // asked. An older decision cannot be left: that program would have used it up.
   const bool taken_over = snapshot.memo.steps[step.id].label.empty();
   if (file->arrival <= stage->second.arrival && !taken_over)
     return;
@@ -329,13 +331,13 @@ void take_early_report(Snapshot& snapshot, const Step& step, const Run& run, Dec
   apply(snapshot, step, run, *report, decision);
 }
 
-/// The agent of the step could not be started. That counts as an attempt; else the run would wait
-/// for ever and its state would not say why.
+/// Counts an attempt if the agent of the step could not be started. Otherwise the run would wait
+/// forever, and its state would not say why.
 void launch_fails(Snapshot& snapshot, const Step& step, Decision& decision) {
   const auto stage = snapshot.view.stages.find(step.id);
   const Status status = snapshot.record(step.id).status;
   if (status != Status::pending && status != Status::running)
-    return;  // already counted, it was the last attempt
+    return;  // counted already, as the last attempt
   for (const auto& [key, why] : snapshot.view.refused) {
     if (key.subject != step.id || stage == snapshot.view.stages.end() ||
         key.generation != stage->second.generation)
@@ -346,7 +348,8 @@ void launch_fails(Snapshot& snapshot, const Step& step, Decision& decision) {
   }
 }
 
-/// The run was stopped by name: skip what has not begun, until `baton resume`.
+/// Skips the steps that have not begun, because a person stopped the run by name. `baton resume`
+/// undoes it.
 void cancel(Snapshot& snapshot) {
   for (const Step& step : snapshot.workflow->steps()) {
     if (snapshot.record(step.id).status != Status::pending)
@@ -371,7 +374,7 @@ void update_step(Snapshot& snapshot, const Step& step, Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
   const Run* const live = snapshot.live(step.id);
   StepMemo& memo = snapshot.memo.steps[step.id];
-  // A start from before a loop-back is being stopped and does not count.
+  // A start from before a loop-back does not count. baton stops its agent.
   const bool wanted = live != nullptr && live->id != memo.run &&
                       (record.status == Status::pending || record.status == Status::running) &&
                       live->state == RunState::started && snapshot.view.stages.contains(step.id) &&

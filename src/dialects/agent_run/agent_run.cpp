@@ -46,7 +46,7 @@ std::vector<Create> rebuild(const View& view) {
 
 namespace {
 
-/// What brief.cpp puts into Brief::values.
+/// The names that brief.cpp puts into Brief::values.
 constexpr std::string_view kPlaceholders[] = {"agent", "manual_input", "model",        "prompt",
                                               "repo",  "report",       "step_attempt", "step_id"};
 constexpr std::array<std::string_view, 5> kVerbs = {"approve", "reject", "answer", "skip", "retry"};
@@ -97,7 +97,7 @@ void refuse(const Snapshot& snapshot, const std::string& why, Decision& decision
       decision.replies.push_back(Reply{request.id, false, why});
 }
 
-/// A run of another program: show it, start nothing.
+/// Shows a run of another program and starts nothing.
 Decision observe(const Snapshot& snapshot) {
   Decision decision;
   decision.control = Control::idle;
@@ -112,7 +112,7 @@ Decision observe(const Snapshot& snapshot) {
   return decision;
 }
 
-/// Warns when the workflow file differs from the copy that the run uses.
+/// Warns if the workflow file differs from the copy that the run uses.
 void compare_workflow(const Snapshot& snapshot, Decision& decision) {
   const auto path = workflow_source(snapshot);
   const Accepted* const now = path ? snapshot.document(*path) : nullptr;

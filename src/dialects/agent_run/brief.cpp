@@ -11,7 +11,7 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// A part of a variable's name: capitals, and `_` for whatever no name may hold.
+/// A part of a variable's name: capitals and digits, with `_` for other characters.
 std::string name_part(std::string_view id) {
   std::string name;
   for (const char c : upper(id))
@@ -38,8 +38,8 @@ bool is_issue(const std::string& path) {
   return name.starts_with("gh_issue_") && name.ends_with(".md");
 }
 
-/// Where the step that fetches an issue is to put it, and where others find it: for who has an
-/// ISSUE_NUMBER, and says nothing else.
+/// Adds the path where one step writes an issue and later steps find it. Only for agents that have
+/// an ISSUE_NUMBER, and only variables that they do not have yet.
 void add_expected_issue(const Snapshot& snapshot, const Step& step, Variables& env) {
   const auto given = of_role(snapshot.view.env.role_env, role_of(step), {});
   const auto value = [&](const std::string& name) {
@@ -90,7 +90,7 @@ void add_item(const StepRecord& record, const Value& loop, Variables& env) {
   env.emplace_back(name("item_var", "item"), json::dump((*record.loop_items)[index]));
 }
 
-/// The log of the start that is about to be made, as the record will have it.
+/// The log of the next start, with the counts that the record will have then.
 std::string log_of(const Snapshot& snapshot, const Step& step) {
   StepRecord next = snapshot.record(step.id);
   if (next.status == Status::pending)

@@ -32,7 +32,8 @@ std::optional<bool> decision_in(const Value& root, std::string_view key, Finding
   return std::nullopt;
 }
 
-/// Other words, such as `yes`, may be what a gate `X: yes` asks for.
+/// Whether the word stands for a truth value or for nothing. Other words, such as `yes`, may be
+/// what a gate `X: yes` asks for.
 bool is_truth_word(const std::string& word) {
   constexpr std::array<std::string_view, 4> kWords = {"TRUE", "FALSE", "", "NULL"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
@@ -87,7 +88,7 @@ class ReportCheck {
                         {.found = text("schema"), .expected = "run_report@v0"});
   }
 
-  /// A report of another step must not count for this one.
+  /// Checks run and step of a report. A report of another step must not count for this one.
   void names() {
     expect("run_id", text("run_id"), run_file_.run);
     expect("step_id", file_part(text("step_id")), run_file_.step);
@@ -162,7 +163,7 @@ class ReportCheck {
         left_in(item_pointer("/logs", i), lines[i]);
   }
 
-  /// Notes are written into the repository, so their scope must lie there.
+  /// Checks the scope of notes. They belong to the repository, so their scope must lie in it.
   void memory() {
     std::size_t i = 0;
     for (const Value& note : items_in(root_, "memory_updates")) {
@@ -216,8 +217,8 @@ class RunStateCheck {
     check_order(step, pointer, "started_at", "ended_at", "S25", findings_);
   }
 
-  /// A started step has attempts and a start time. Exceptions: a completed loop, whose items were
-  /// counted, and a step that the cost limit failed before it started.
+  /// Checks that a started step has attempts and a start time. Exceptions: a completed loop, which
+  /// counts its items, and a step that the cost limit failed before it started.
   void began(const std::string& id, const Value& step, const std::string& pointer) {
     const auto status = json::text(step, "status").value_or("");
     const StatusRow* const row = row_of(kStatus, status);
@@ -270,10 +271,10 @@ class RunStateCheck {
                        .expected = "at most " + std::to_string(items->Size())});
   }
 
-  /// baton reads and writes these paths, so they must belong to the run.
+  /// Checks a path. baton reads and writes these paths, so they must belong to the run.
   void path(const Value& object, const std::string& pointer, std::string_view key) {
     const auto path = json::text(object, key);
-    // The path may end with a slash.
+    // `repo_dir` may end with a slash.
     const std::string repository(json::text(root_, "repo_dir").value_or(""));
     const std::string folder = normalized(repository + "/.agents");
     // The option `path` may put the runs outside `.agents`.

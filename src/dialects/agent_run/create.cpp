@@ -45,7 +45,7 @@ bool is_variable(std::string_view name) {
                      [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
-/// The arguments that the run state stores.
+/// The arguments that the run state keeps, merged into `settings`.
 Result<Json> kept_settings(const Value& arguments, Json settings) {
   for (const std::string_view name : kSettings) {
     const Value* const value = json::child(arguments, name);
@@ -101,7 +101,7 @@ Result<Given> workflow_of(const Value& arguments) {
   return given;
 }
 
-/// Agents expect these folders and do not create them.
+/// Creates folders that agents expect and do not create.
 void make_folders(const RunPaths& paths, bool essential, std::vector<Update>& updates) {
   for (const std::string& folder :
        {paths.artifacts(), paths.reports(), paths.manual_inputs(), paths.logs()})
@@ -109,7 +109,8 @@ void make_folders(const RunPaths& paths, bool essential, std::vector<Update>& up
         Create{folder + "/.keep", "", "a folder for agents and people", essential});
 }
 
-/// The run's copies of workflow and prompts. An older copy is reused or replaced.
+/// Writes the run's copies of workflow and prompts. Keeps a copy with the same text, and replaces
+/// any other.
 std::vector<Update> pinned(const View& view, const Value& arguments, const Given& given) {
   const RunPaths paths(view);
   std::vector<Update> updates;
@@ -159,7 +160,7 @@ Result<std::vector<Update>> begin(const View& view, const Value& arguments, cons
        {"steps", steps}});
   std::vector<Update> updates = pinned(view, arguments, given);
   make_folders(paths, true, updates);
-  // Last, because it starts the run.
+  // The run state comes last, because it starts the run.
   updates.emplace_back(Create{paths.state(), state.pretty(), "a new run"});
   return updates;
 }
@@ -185,8 +186,8 @@ Result<void> reset_from(Snapshot& snapshot, const std::string& id) {
   return {};
 }
 
-/// Uses the given workflow from now on. Steps that it no longer has are skipped; new steps are
-/// added.
+/// Uses the given workflow from now on. Skips unfinished steps that it does not have any more, and
+/// adds new steps.
 void adopt(Snapshot& snapshot, const Value& arguments, const Given& given,
            std::vector<Update>& updates) {
   updates = pinned(snapshot.view, arguments, given);
@@ -198,8 +199,8 @@ void adopt(Snapshot& snapshot, const Value& arguments, const Given& given,
   snapshot.workflow = given.workflow;
 }
 
-/// D-AO-9: absolute artifacts of another program become relative, if they lie in the repository,
-/// here or where it lay before.
+/// D-AO-9: makes absolute artifacts of another program relative, if they are in the repository or
+/// where the repository was before.
 Json relative_artifacts(const RunPaths& paths, const std::string& before, const Json& artifacts) {
   Json all = Json::array();
   for (const Value& item : items_in(&*artifacts)) {
@@ -211,8 +212,8 @@ Json relative_artifacts(const RunPaths& paths, const std::string& before, const 
   return all;
 }
 
-/// A run that was moved, or whose repository was named through a link, gets the paths of its
-/// present folder.
+/// Gives a run the paths of its present folder. The run may have been moved, or its repository may
+/// have been named through a link.
 std::vector<json::Edit> update_paths(Snapshot& snapshot) {
   const Value& root = snapshot.state->document->root();
   const RunPaths& paths = snapshot.paths;
@@ -241,7 +242,8 @@ std::vector<json::Edit> update_paths(Snapshot& snapshot) {
   return edits;
 }
 
-/// A run continues with the workflow of its start, unless start_at_step is given.
+/// Refuses a workflow file that differs from the run's copy. A run continues with the workflow of
+/// its start, unless start_at_step is given.
 Result<void> unchanged(const Snapshot& snapshot, const Value& arguments, const Given& given) {
   for (const Update& update : pinned(snapshot.view, arguments, given))
     if (const auto* const copy = std::get_if<Replace>(&update))
@@ -252,7 +254,7 @@ Result<void> unchanged(const Snapshot& snapshot, const Value& arguments, const G
   return {};
 }
 
-/// The given workflow must be the one of the run; a mistake here would replace all its steps.
+/// Refuses a workflow with another name than the run's. A mistake here would replace all its steps.
 Result<void> same_workflow(const Snapshot& snapshot, const Given& given) {
   const auto name =
       json::text(snapshot.state->document->root(), "workflow_name").value_or("unnamed");
@@ -271,14 +273,15 @@ Result<void> take_over(Snapshot& snapshot, const Value& arguments, const Given& 
     return wrong("the run " + printable(snapshot.view.flow.name, 80) +
                  " is run by another program; " + take_over_hint(snapshot.view));
   adopt(snapshot, arguments, given, updates);
-  // A run from git may lack its empty folders.
+  // git keeps no empty folders, so a run from git may lack them.
   make_folders(snapshot.paths, false, updates);
   if (snapshot.run.status != RunStatus::completed)
     snapshot.run.status = RunStatus::running;
   return {};
 }
 
-/// With start_at_step: resets from that step on, with the given workflow.
+/// With start_at_step: resets the run from that step on, with the given workflow. Otherwise the
+/// workflow must be that of the run.
 Result<void> start_at(Snapshot& snapshot, const Value& arguments, const Given& given,
                       std::vector<Update>& updates) {
   const auto step = json::text(arguments, "start_at_step");

@@ -1,8 +1,8 @@
 #pragma once
 
 // The parts of one decision about a run, in order: answer people, bring the record up to date
-// (advance), apply the cost limit, choose the steps that may start. All change the snapshot's
-// record and memo; the caller writes the result.
+// (advance), apply the cost limit, choose the steps that may start. All of them change the record
+// and the memo of the snapshot. The caller writes the result.
 
 #include <optional>
 #include <string>
@@ -14,15 +14,15 @@
 
 namespace baton::agent_run {
 
-// Reports of agents: reading them, finding the report of an ended start, and taking a report out of
-// the agent's output when it printed the report instead of writing it.
+// Reads the reports of agents and finds the report of an ended start. Some agents print the report
+// instead of writing the file; then it comes from their output.
 
 /// The content of a report.
 struct Report {
   bool completed = false;
   bool gate_failure = false;
   std::string ended_at;
-  Json artifacts = Json::array();  ///< relative to the repository where they lie in it
+  Json artifacts = Json::array();  ///< relative to the repository if they are inside it
   Json metrics = Json::object();
   Json logs = Json::array();
   Json memory_updates;               ///< null: none
@@ -35,14 +35,14 @@ Report report_of(const Snapshot& snapshot, const Value& root);
 std::string first_line(const Report& report);
 std::string last_lines(const Report& report);
 
-/// The report of an ended start, or why there is none.
+/// The report of an ended start, or the reason why there is none.
 struct FoundReport {
   enum class Kind {
     none,     ///< no report, and none will come
     waiting,  ///< it may still arrive: look again at `look_again`
     written,  ///< the agent printed it; `file` writes it to its place
-    invalid,  ///< `why`
-    valid,    ///< `report`
+    invalid,  ///< see `why`
+    valid,    ///< see `report`
   };
   Kind kind = Kind::none;
   std::string why;
@@ -50,15 +50,15 @@ struct FoundReport {
   std::optional<Update> file;
   Report report;
 };
-/// RUNNING steps whose agents have ended. Their reports are read even if no event arrived.
+/// The RUNNING steps whose agents have ended. baton reads their reports even if no event arrived.
 std::vector<std::string> steps_wanting_reports(const Snapshot& snapshot);
 FoundReport find_report(const Snapshot& snapshot, const Step& step, const Run& run);
 
-/// The report of a running agent, when it is complete and belongs to this start.
+/// The report of a running agent. Empty unless it is valid and belongs to this start.
 std::optional<Report> early_report(const Snapshot& snapshot, const Step& step, const Run& run);
 
-/// The text that an agent wrote to stdout. Several agents write a stream of JSON events; then the
-/// texts in the events count, each on its own lines. Prompts and tool results are left out. Other
+/// The text that an agent wrote to stdout. If the agent writes a stream of JSON events, these are
+/// the texts in the events, each on its own lines. Prompts and tool results are left out. Other
 /// lines stay as they are.
 std::string agent_text(std::string_view output);
 
@@ -73,10 +73,11 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-/// Reads a manual input. Nothing when it decides nothing or contradicts itself.
+/// Reads a manual input. Empty if it decides nothing or contradicts itself.
 std::optional<Verdict> verdict_of(const Value& input);
 
-/// One word of a decision, in any case: true approves, false rejects.
+/// Reads one word of a decision, in upper or lower case: true approves, false rejects. Empty for
+/// other words.
 std::optional<bool> decision_word(std::string_view word);
 
 /// Updates the record: agents that began or ended, decisions of people, gate failures that send
@@ -87,43 +88,43 @@ void advance(Snapshot& snapshot, Decision& decision);
 void apply_verdict(Snapshot& snapshot, const Step& step, const Verdict& verdict,
                    Decision& decision);
 
-/// Back to PENDING; the traces of the last start are cleared.
+/// Puts the step back to PENDING and clears the traces of its last start.
 void make_pending(StepRecord& record);
 
 void fail_for_good(Snapshot& snapshot, const Step& step, std::string_view code,
                    const std::string& text, Decision& decision);
 
-/// An attempt has failed: schedule the next one, or fail the step.
+/// Handles a failed attempt: schedules the next one, or fails the step.
 void fail_attempt(Snapshot& snapshot, const Step& step, std::string_view code,
                   const std::string& text, Decision& decision);
 
 /// Chooses the steps that may start, says what holds the others, and sets the status of the run.
-/// `items_read`: steps whose items were read before this round.
+/// `items_read`: the steps whose items baton read before this round.
 void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,
                      Decision& decision);
 
-/// The steps whose items must be read from a file.
+/// The steps whose items baton must read from a file.
 std::vector<std::string> steps_wanting_items(const Snapshot& snapshot);
 
-/// Carries out approve, reject, answer, skip or retry. Nothing when the engine must answer: `retry`
+/// Carries out approve, reject, answer, skip or retry. Empty if the engine must answer: a `retry`
 /// without a failed step.
 std::optional<Reply> answer_request(Snapshot& snapshot, const Request& request, Decision& decision);
 
-/// Adds the cost and tokens of a report to the day and to the run: `cost_usd` (number or text),
-/// `total_tokens` or else `input_tokens` and `output_tokens`.
+/// Adds the cost and tokens in a report to the day and to the run. They are `cost_usd` (a number or
+/// a text), and `total_tokens` or else `input_tokens` and `output_tokens`.
 void add_cost(Snapshot& snapshot, const Run& run, const Report& report, Decision& decision);
 
-/// Path of the daily statistics that agents of the original keep, relative to the root.
+/// The path of the daily statistics that agents of the original keep, relative to the root.
 std::string daily_stats(const Snapshot& snapshot);
 
-/// Why no agent may start today; empty below the limit. The larger of the run's reports and the
-/// daily statistics counts.
+/// Why no agent may start today. Empty below the limit. The cost is that of the run's reports or
+/// that of the daily statistics, whichever is larger.
 std::string over_budget(const Snapshot& snapshot);
 
-/// Applies the cost limit. True: nothing may start.
+/// Applies the cost limit. True if nothing may start.
 bool apply_cost_limit(Snapshot& snapshot, Decision& decision);
 
-/// The prompt file's text, and the environment of the original (format page).
+/// The text of the prompt file, and the environment variables of the original (format page).
 Brief brief(const View& view, const Desired& desired);
 
 }  // namespace baton::agent_run

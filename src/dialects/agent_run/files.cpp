@@ -15,9 +15,9 @@ namespace {
 
 FileKind kind(std::string name, std::string pattern, Format format = Format::json) {
   FileKind result = file_kind("agent_run", std::move(name), std::move(pattern), format);
-  // Reports and decisions come and go.
+  // Reports and decisions come and go, so only the run state is essential.
   result.essential = result.kind == "run_state";
-  // The original takes any name for a run.
+  // The original allows any name for a run.
   result.loose = true;
   return result;
 }
@@ -26,7 +26,8 @@ bool is_id_character(char c) {
   return is_letter(c) || is_digit(c) || std::string_view("_.- ").find(c) != std::string_view::npos;
 }
 
-/// Characters that a person does not see: they hide text or turn its direction.
+/// Whether the text has characters that a person does not see. They hide text or turn its
+/// direction.
 bool has_hidden(std::string_view text) {
   static const auto hidden =
       Pattern::compile(R"([\u0080-\u009f\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff])");

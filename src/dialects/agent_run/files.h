@@ -1,7 +1,7 @@
 #pragma once
 
-// Paths of one run and the text rules for them: names that are safe in paths, paths that stay
-// inside a folder. Nothing here reads the disk.
+// The paths of one run and the rules for their texts: which names are safe in paths, and which
+// paths stay inside a folder. Nothing here reads the disk.
 
 #include <string>
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace baton::agent_run {
 
-/// The paths of one run. Relative paths start at the root, as documents are named. Absolute paths
-/// are for the run state and for agents.
+/// The paths of one run. Relative paths start at the root, like the paths of documents. Absolute
+/// paths are for the run state and for agents.
 class RunPaths {
  public:
   explicit RunPaths(const View& view);
@@ -51,21 +51,21 @@ class RunPaths {
   std::string run_;         ///< with a `/`
 };
 
-/// Why an id cannot be part of a file name; empty when it can. Allowed are letters, digits, `_ . -`
-/// and blanks, at most 100 bytes, not `.` or `..`.
+/// Why an id cannot be part of a file name. Empty if it can. Allowed are letters, digits, `_ . -`
+/// and blanks, at most 100 bytes, but not `.` or `..`.
 std::string id_fault(std::string_view id);
 
-/// The part of file names that stands for a step: its id if that is a plain name. Else its plain
-/// characters and eight hexadecimal digits: `Gr__e-1f0a9b3c`.
+/// The part of file names that stands for a step: its id if that is a plain name. Otherwise it has
+/// the plain characters of the id and eight hexadecimal digits: `Gr__e-1f0a9b3c`.
 std::string file_part(std::string_view id);
 
-/// Whether a path lies in a folder, by text alone. A path with `..` does not.
+/// Whether a path lies in a folder, as far as its text shows. A path with `..` does not.
 bool within(std::string_view path, std::string_view folder);
 
-/// Whether a path leaves the folder it is relative to: it is absolute, or a `..` climbs out.
+/// Whether a path leaves the folder it is relative to: it is absolute, or a `..` leads out.
 bool leaves_folder(std::string_view path);
 
-/// The gate of an unquoted `ci.tests: passed`, which YAML reads as a map.
+/// The text of a gate that YAML read as a map, such as `ci.tests: passed` without quotes.
 std::string gate_text(const Value& gate);
 
 }  // namespace baton::agent_run

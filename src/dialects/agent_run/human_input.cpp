@@ -12,7 +12,7 @@
 namespace baton::agent_run {
 namespace {
 
-/// One request of a person and its answer.
+/// Answers one request of a person.
 class RequestAnswer {
  public:
   RequestAnswer(Snapshot& snapshot, const Request& request, Decision& decision)
@@ -35,7 +35,7 @@ class RequestAnswer {
   Reply refused(std::string why) const { return Reply{request_.id, false, std::move(why)}; }
   Reply done(std::string what) const { return Reply{request_.id, true, std::move(what)}; }
 
-  /// The steps with a status. `subject`: only this one; empty: all.
+  /// The steps with this status. With a `subject`, only that step.
   std::vector<std::string> with(Status status, std::string_view subject) const {
     std::vector<std::string> ids;
     for (const Step& step : snapshot_.workflow->steps())
@@ -51,7 +51,7 @@ class RequestAnswer {
                    (comment_.empty() ? "" : ": " + printable(comment_, 300))});
   }
 
-  /// Failed steps start again with fresh attempts.
+  /// Starts failed steps again with fresh attempts.
   std::optional<Reply> retry() {
     const std::vector<std::string> ids = with(Status::failed, request_.subject);
     if (ids.empty())
@@ -60,7 +60,7 @@ class RequestAnswer {
       StepRecord& record = snapshot_.record(id);
       make_pending(record);
       record.attempts = 0;
-      // All items were rejected together, so the loop starts over.
+      // A person rejected all items together, so the loop starts over.
       if (record.loop_completed)
         record.restart_loop();
       snapshot_.memo.steps[id].failed_ms = 0;
@@ -118,7 +118,7 @@ class RequestAnswer {
                                 " does not wait for a person; these do: " + join(others, ", ");
   }
 
-  /// The decision; nothing when the words decide nothing.
+  /// The decision in the request. Empty if its words decide nothing.
   std::optional<Verdict> given_verdict() const {
     if (request_.verb != "answer")
       return Verdict{request_.verb == "approve", comment_};

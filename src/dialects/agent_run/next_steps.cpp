@@ -12,7 +12,7 @@ namespace baton::agent_run {
 
 namespace {
 
-/// The daily statistics may change without an event, so look again.
+/// Other programs may change the daily statistics without an event, so baton looks again.
 constexpr Millis kLookAgain{60'000};
 
 std::string day_of(Time time) {
@@ -20,7 +20,7 @@ std::string day_of(Time time) {
   return iso_time(time).substr(0, kDay);
 }
 
-/// A number, or a text that is a number. Anything else, or below zero, is 0.
+/// A number, or a text that is a number. Any other value counts as 0, and so does one below zero.
 double amount(const Value& object, std::string_view name) {
   const Value* const value = json::child(object, name);
   double amount = 0;
@@ -60,7 +60,8 @@ const Value* loop_items(const Value& root) {
   return items != nullptr && items->IsArray() ? items : nullptr;
 }
 
-/// A loop without items cannot start. It counts as a failed attempt, so that the state shows when.
+/// Fails a loop without items. This counts as its last attempt, so that the state shows when it
+/// failed.
 void fail_without_items(Snapshot& snapshot, const Step& step, const std::vector<std::string>& tried,
                         Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
@@ -74,7 +75,7 @@ void fail_without_items(Snapshot& snapshot, const Step& step, const std::vector<
                decision);
 }
 
-/// Stores the items when the step may start; false when there are none.
+/// Stores the items of the loop. False if no list was found.
 bool store_items(Snapshot& snapshot, const Step& step, Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
   const Value* items = json::child(*loop_of(step), "items");
@@ -98,7 +99,7 @@ bool store_items(Snapshot& snapshot, const Step& step, Decision& decision) {
   return true;
 }
 
-/// Waits between attempts, as the configuration says.
+/// Whether the step still waits between two attempts, as the configuration says.
 bool backing_off(Snapshot& snapshot, const Step& step, Decision& decision) {
   const StepRecord& record = snapshot.record(step.id);
   const StepMemo& memo = snapshot.memo.steps[step.id];
@@ -117,7 +118,7 @@ bool backing_off(Snapshot& snapshot, const Step& step, Decision& decision) {
 }
 
 bool gates_open(const Snapshot& snapshot, const Step& step, Decision& decision) {
-  // A file outside the run's folder is not watched, so look again.
+  // baton does not watch a file outside the folder of the run, so it looks again.
   constexpr Millis kGateInterval{1000};
   const std::string& given = snapshot.settings.gate_state_file;
   const std::string file = given.empty() ? snapshot.paths.gates() : given;
@@ -150,7 +151,7 @@ void add_desired(Snapshot& snapshot, const Step& step, Decision& decision) {
   desired.role = role_of(step);
   desired.subject = step.id;
   desired.purpose = record.attempts > 0 ? "retry" : record.iterations > 0 ? "rework" : "work";
-  // The run state counts attempts; the engine repeats only interrupted runs.
+  // The run state counts the attempts. The engine only repeats interrupted runs.
   const Environment& env = snapshot.view.env;
   desired.retry = of_role(env.role_retry, desired.role, env.retry);
   desired.retry->max_attempts = 1 + interruptions(snapshot, step.id);
@@ -171,14 +172,15 @@ void add_desired(Snapshot& snapshot, const Step& step, Decision& decision) {
   decision.desired.push_back(std::move(desired));
 }
 
-/// Archives an old report before the agent starts, so that it cannot be taken for a new one.
+/// Archives an old report before the agent starts, so that baton cannot take it for the new one.
+/// True if there was one.
 bool put_aside(const Snapshot& snapshot, const Step& step, Decision& decision) {
   const std::string path = snapshot.paths.report(step.id);
   const Accepted* const old = snapshot.document(path);
   std::optional<Digest> digest;
   if (const auto bad = snapshot.view.rejected_digests.find(path);
       bad != snapshot.view.rejected_digests.end()) {
-    // A file that cannot be read cannot be moved, and contains no report.
+    // baton cannot move a file that it cannot read. Such a file contains no report.
     if (snapshot.view.rejected.at(path).find(R"("rule":"file")") == std::string::npos)
       digest = bad->second;
   } else if (old != nullptr && old->present) {
@@ -211,7 +213,7 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
     return;
   }
   if (wants_items(snapshot, step)) {
-    // Its needs were done in this round: the file is read in the next one.
+    // The needs became done in this round. baton reads the file before the next round.
     if (std::find(items_read.begin(), items_read.end(), step.id) == items_read.end())
       return;
     if (!store_items(snapshot, step, decision) || record.status != Status::pending)
@@ -269,7 +271,8 @@ void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
                " --start-at-step STEP`");
 }
 
-/// Stops agents whose work was sent back. An agent whose report was accepted early ends by itself.
+/// Stops agents whose work a loop-back has sent back. An agent whose report was accepted early ends
+/// by itself.
 void release_sent_back(const Snapshot& snapshot, Decision& decision) {
   for (const Step& step : snapshot.workflow->steps()) {
     const Run* const live = snapshot.live(step.id);
@@ -327,7 +330,7 @@ bool apply_cost_limit(Snapshot& snapshot, Decision& decision) {
   decision.holds.push_back(
       Hold{"", "", "cost_limit",
            why + "; the run continues tomorrow (UTC), or raise the limit in baton.yaml"});
-  // Wakes up tomorrow. Other programs may change the statistics too.
+  // Looks again soon, because the day may end and other programs may change the statistics.
   const Time next = snapshot.view.now + kLookAgain;
   decision.tidy = std::min(decision.tidy.value_or(next), next);
   return true;
@@ -346,7 +349,7 @@ void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_r
                      Decision& decision) {
   const bool spent = !snapshot.any_failed() && apply_cost_limit(snapshot, decision);
   for (const Step& step : snapshot.workflow->steps()) {
-    // A failed step ends the run: nothing more starts.
+    // After a failed step nothing more starts.
     if (!spent && !snapshot.any_failed())
       plan_step(snapshot, step, items_read, decision);
     if (snapshot.record(step.id).status == Status::waiting_on_human)

@@ -21,7 +21,8 @@ constexpr std::array kRun = {
 };
 static_assert(in_enum_order(kRun, &RunRow::status, RunStatus::paused));
 
-/// Members that the original does not know are written only when they are set.
+/// Whether the file gets the member. Members that the original does not know are written only if
+/// they are set.
 bool is_written(std::string_view name, const Value& value) {
   if (name == "last_error_code" || name == "last_gate_failure" || name == "memory_updates" ||
       name == "loop_items")
@@ -31,7 +32,7 @@ bool is_written(std::string_view name, const Value& value) {
   return name != "loop_completed" || json::boolean(value).value_or(false);
 }
 
-/// How deep the written values lie in the file. The file is indented by two blanks per level.
+/// How deep the written values are in the file. The file is indented by two blanks per level.
 constexpr std::size_t kStepDepth = 2;
 constexpr std::size_t kStepMemberDepth = 3;
 
@@ -64,7 +65,7 @@ void StepRecord::restart_loop() {
   loop_completed = false;
 }
 
-/// In the order of the file.
+/// The members of a step in the order of the file.
 template <class Visit>
 void fields(StepRecord& step, Visit visit) {
   visit("status", step.status);
@@ -91,7 +92,7 @@ void fields(StepRecord& step, Visit visit) {
 StepRecord step_record(const Value& step) {
   StepRecord record;
   read_memo(step, record);
-  // The file may hold any number; adding one to it must not overflow.
+  // The file may have any number, and adding one to it must not overflow.
   for (std::int64_t* const count :
        {&record.attempts, &record.iterations, &record.executions, &record.loop_index})
     *count = std::clamp<std::int64_t>(*count, 0, std::numeric_limits<std::int64_t>::max() - 1);

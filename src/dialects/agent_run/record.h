@@ -1,7 +1,7 @@
 #pragma once
 
-// The run state as a record: read from run_state.json, changed in memory, written back as the
-// smallest set of edits. Unknown members stay untouched.
+// The run state as a record: read from run_state.json, changed in memory, and written back as the
+// smallest set of edits. Members that baton does not know stay as they are.
 
 #include <array>
 #include <cstdint>
@@ -23,7 +23,7 @@ enum class Status { pending, running, waiting_on_human, completed, failed, skipp
 struct StatusRow {
   std::string_view word;
   Status status;
-  bool began;  ///< was started at least once
+  bool began;  ///< the step was started at least once
   bool done;   ///< steps that need it may start
   std::string_view stage;
 };
@@ -40,7 +40,7 @@ constexpr const auto& word_table(Status /*status*/) {
   return kStatus;
 }
 
-/// Status words of reports, in upper case. Agents use many words for two results.
+/// The status words of reports, in upper case. Agents use many words for two results.
 struct ReportRow {
   std::string_view word;
   bool completed;
@@ -51,7 +51,7 @@ inline constexpr std::array kReport = {
     ReportRow{"FAIL", false},     ReportRow{"ERROR", false},  ReportRow{"CANCELLED", false},
 };
 
-/// Words of a manual input, in upper case, for `status` and for `decision`.
+/// The words of a manual input, in upper case, for `status` and for `decision`.
 struct DecisionRow {
   std::string_view word;
   bool approved;
@@ -67,7 +67,7 @@ struct StepRecord {
   Status status = Status::pending;
   std::int64_t attempts = 0;
   std::int64_t iterations = 0;
-  /// Starts in all iterations. Never reset, so it identifies a start of the step.
+  /// Starts in all iterations. baton never resets it, so the number identifies a start of the step.
   std::int64_t executions = 0;
   std::optional<std::string> report_path;
   std::optional<std::string> started_at;
@@ -85,9 +85,10 @@ struct StepRecord {
   Json loop_items;  ///< null: not read yet, or the step has no loop
   bool loop_completed = false;
 
-  /// Back to PENDING for a new iteration. The counters and last_gate_failure stay.
+  /// Puts the step back to PENDING for a new iteration. The counts of iterations and executions and
+  /// last_gate_failure stay.
   void reset();
-  /// Forgets the items of the loop and the artifacts they made.
+  /// Forgets the items of the loop and the artifacts made from them.
   void restart_loop();
   bool done() const { return row().done; }
   const StatusRow& row() const { return kStatus.at(static_cast<std::size_t>(status)); }
@@ -100,7 +101,7 @@ Json json_of(const StepRecord& step);
 enum class RunStatus { running, waiting, completed, failed, cancelled, paused };
 std::string_view word(RunStatus status);
 
-/// The state of a run, to be changed in memory.
+/// The state of a run. A decision changes it in memory.
 struct RunRecord {
   RunStatus status = RunStatus::running;
   std::map<std::string, StepRecord, std::less<>> steps;
@@ -110,8 +111,7 @@ RunRecord run_record(const Value& root);
 /// The value as text, indented for the given depth in the file.
 std::string indented(const Json& value, std::size_t depth);
 
-/// The edits that make the document match the record, with updated_at. Empty when it matches
-/// already.
+/// The edits that make the document match the record, with updated_at. Empty if it matches already.
 std::vector<json::Edit> edits(const Value& root, const RunRecord& record,
                               const std::string& updated_at);
 

@@ -14,11 +14,11 @@
 namespace baton::agent_run {
 namespace {
 
-/// The report file may arrive this long after the exit of the agent.
+/// How long after the end of the agent its report may still arrive.
 constexpr Millis kReportGrace{3000};
-/// A file whose event was lost is found by the next scan, within this time.
+/// If the event of a file was lost, the next scan finds the file within this time.
 constexpr Millis kScanGrace{90'000};
-/// Agents write whole seconds, and their clocks differ from ours.
+/// Agents write whole seconds, and their clocks may differ from baton's.
 constexpr Millis kClockGrace{2000};
 
 Json list_in(const Value& root, std::string_view name) {
@@ -32,7 +32,7 @@ bool fresh(const Run& run, const std::string& path, const Digest& digest) {
   });
 }
 
-/// Why a valid report cannot belong to this start; empty when it can.
+/// Why a valid report does not count for this start. Empty if it does.
 std::string mismatch(const Snapshot& snapshot, const Step& step, const Value& root) {
   const auto ended = parse_time(json::text(root, "ended_at").value_or(""));
   const auto began = parse_time(snapshot.record(step.id).started_at.value_or(""));
@@ -52,8 +52,8 @@ std::string mismatch(const Snapshot& snapshot, const Step& step, const Value& ro
              : "at " + placeholder->pointer + ": " + placeholder->message + " (strict_reports)";
 }
 
-/// A printed report has no file yet, so nothing has checked it. Why it cannot be used; empty: it
-/// can.
+/// Why a printed report cannot be used. Empty if it can. It has no file yet, so nothing else has
+/// checked it.
 std::string fault_of(const Json& report, const Step& step, const std::string& run) {
   static const auto schema = embedded_schema("schemas/agent_run/report.schema.json");
   const auto document = load_document(report.dump(), Format::json);
@@ -85,11 +85,11 @@ FoundReport report_from_output(const Snapshot& snapshot, const Step& step,
   return found;
 }
 
-/// Members with text of the agent, and members that lead to such text.
+/// The members that have text of the agent, and the members that lead to such text.
 constexpr std::array kTextMembers = {"text", "result", "response", "content"};
 constexpr std::array kNestedMembers = {"message", "content", "item", "part", "parts"};
-/// Events without text of the agent: prompts, tool calls and results, reasoning, and pieces of
-/// texts that come whole later.
+/// The events without text of the agent: prompts, tool calls and results, reasoning, and pieces of
+/// texts that later come as a whole.
 constexpr std::array kIgnoredTypes = {"user",        "system",    "tool_use", "tool_result",
                                       "tool_call",   "reasoning", "thinking", "command_execution",
                                       "stream_event"};
@@ -119,7 +119,7 @@ class Texts {
   std::string take() { return std::move(all_); }
 
  private:
-  /// Joins the pieces of one text.
+  /// Adds a text on its own lines. Joins pieces of one text without a line break.
   void say(std::string_view text, bool piece) {
     if (!(piece && in_pieces_) && !all_.empty() && !all_.ends_with('\n'))
       all_ += '\n';
@@ -135,7 +135,7 @@ bool is_event(const Value& value) {
   return value.IsObject() && (json::text(value, "type") || json::text(value, "response"));
 }
 
-/// The events in a line, or in the whole output; null when there are none.
+/// The events in a line, or in the whole output. null if there are none.
 Json events_in(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '{' && text[first] != '['))
@@ -220,13 +220,13 @@ std::vector<std::string> steps_wanting_reports(const Snapshot& snapshot) {
 FoundReport find_report(const Snapshot& snapshot, const Step& step, const Run& run) {
   FoundReport found;
   const std::string path = snapshot.paths.report(step.id);
-  // Counted from when baton saw the end: it may have been down, or busy.
+  // The time counts from when baton saw the end, because the daemon may have been down or busy.
   const Time ended = Time(Millis(snapshot.memo.steps.at(step.id).ended_ms));
   const Accepted* const file = snapshot.document(path);
   const bool unseen = file != nullptr && file->kind == "read";
   if (const auto rejected = snapshot.view.rejected.find(path);
       rejected != snapshot.view.rejected.end()) {
-    // The file has changed since and no event arrived; the next scan reads it.
+    // If the file has changed without an event, the next scan reads it.
     found.look_again = ended + kScanGrace;
     if (unseen && snapshot.view.now < found.look_again &&
         file->document->digest() != snapshot.view.rejected_digests.at(path)) {

@@ -90,7 +90,7 @@ Snapshot::Snapshot(const View& given) : view(given), paths(given), memo(memo_of(
   settings = settings_of(*view.options, state == nullptr ? nullptr : &state->document->root());
   if (state == nullptr)
     return;
-  // A run state written by baton is a run that baton drives. This is how a new run begins.
+  // If baton wrote the run state, it drives the run. This is how a new run begins.
   memo.driven = memo.driven || state->writer == "baton";
   run = run_record(state->document->root());
   if (const Accepted* const pinned = document(paths.workflow())) {
@@ -202,7 +202,7 @@ std::string gate_fault(const Snapshot& snapshot) {
     return snapshot.settings.gate_state_file.empty() ? "" : "the file is missing or not JSON";
   if (!file->present)
     return "the file is missing";
-  // A gate state outside the run's folder was not checked by a schema.
+  // No schema has checked a gate state outside the folder of the run.
   const Value& gates = file->document->root();
   if (!gates.IsObject())
     return "the file is not a JSON object of gates";
@@ -302,7 +302,7 @@ Stages stages(const View& view) {
     return stages;
   for (const auto& [id, step] : snapshot.run.steps) {
     const std::int64_t starts = step.executions + (step.status == Status::pending ? 1 : 0);
-    // Only a run that baton drives counts its work.
+    // `work#N` is only for runs that baton drives.
     const bool work = step.status == Status::pending || step.status == Status::running ||
                       step.status == Status::failed;
     stages[id] = work && snapshot.memo.driven ? "work#" + std::to_string(starts)

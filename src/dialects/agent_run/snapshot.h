@@ -1,7 +1,7 @@
 #pragma once
 
 // What one decision looks at: the documents, memory, settings and runs of one workflow run, read
-// once. Also the questions about steps, gates and loops that need nothing else.
+// once. Also answers questions about its steps, gates and loops.
 
 #include <cstdint>
 #include <map>
@@ -20,31 +20,31 @@
 
 namespace baton::agent_run {
 
-// What baton remembers of a run besides its run state. Kept in the journal, so that a restart goes
-// on where the last decision stopped.
+// What baton remembers of a run besides its run state. The journal keeps it, so that a restarted
+// daemon continues where the last decision stopped.
 
 /// Memory of one step.
 struct StepMemo {
-  RunId run;                        ///< the start that the run state describes; empty: none
-  std::string label;                ///< label of that start, see next_label
+  RunId run;                        ///< the start that the run state is about; empty: none
+  std::string label;                ///< the label of that start, see next_label
   std::vector<std::string> labels;  ///< labels already used, without their `x` part
-  std::int64_t failed_ms = 0;       ///< when the last attempt failed (baton's clock)
-  std::string gate;            ///< reason of a failed gate; the work goes back in the next decision
-  std::int64_t gate_ms = 0;    ///< when the failed gate was seen
-  std::string reason;          ///< why the work came back to this step; told to its agent
+  std::int64_t failed_ms = 0;       ///< on baton's clock: when the last attempt failed
+  std::string gate;                 ///< why a gate failed; the next decision sends the work back
+  std::int64_t gate_ms = 0;         ///< when the failed gate was seen
+  std::string reason;          ///< why the work came back to this step; its agent gets the text
   RunId early;                 ///< a start whose report was accepted while its agent still ran
   std::int64_t report_ms = 0;  ///< when the report of a running start was first seen
   /// When the end of the start was first seen; 0: it has not ended.
   std::int64_t ended_ms = 0;
-  bool cancelled = false;  ///< SKIPPED because the run was stopped; `baton resume` undoes it
+  bool cancelled = false;  ///< SKIPPED because a person stopped the run; `baton resume` undoes it
   bool operator==(const StepMemo&) const = default;
 };
 
 /// Memory of a run.
 struct Memo {
-  bool driven = false;  ///< baton drives the run; false: another program does, baton only shows it
+  bool driven = false;  ///< false: another program drives the run, and baton only shows it
   std::map<std::string, StepMemo, std::less<>> steps;
-  /// Requests already answered. One decision takes several rounds and sees them again.
+  /// Requests already answered. One decision takes several rounds, and later rounds see them again.
   std::vector<std::string> answered;
   std::string cost_day;  ///< `2026-01-22`, UTC
   double cost_usd = 0;   ///< sum of `cost_usd` in the reports of that day
@@ -57,25 +57,25 @@ Json json_of(Memo memo);
 /// What happens when the daily cost limit is reached.
 enum class OnCost { warn, pause, fail };
 
-/// Settings of a run: `options` of its run state, and the dialect's options in baton.yaml.
+/// The settings of a run: `options` of its run state, and the dialect's options in baton.yaml.
 struct Settings {
   std::int64_t max_attempts = 2;
   std::int64_t max_iterations = 4;
   bool pause_for_human_input = false;
   std::string workflow_path;               ///< absolute path of the workflow file
-  std::string gate_state_file;             ///< absolute; empty: the one of the run's folder
-  std::string logs_dir;                    ///< absolute; empty: the one of the run's folder
+  std::string gate_state_file;             ///< absolute; empty: the file in the folder of the run
+  std::string logs_dir;                    ///< absolute; empty: `logs` in the folder of the run
   std::map<std::string, std::string> set;  ///< for the environment of every agent
   bool drain = false;                      ///< `on_failure: drain`
   bool strict_reports = false;
-  /// How long a report of a running agent must exist before it is accepted. Nothing: only after the
-  /// agent has ended.
+  /// How long the report of a running agent must exist before baton accepts it. Empty: baton waits
+  /// until the agent has ended.
   std::optional<Millis> accept_early;
   std::optional<double> daily_cost_limit;  ///< US dollars per UTC day
   OnCost on_cost = OnCost::pause;
 };
 
-/// `state`: root of the run state, or nullptr.
+/// `state` is the root of the run state, or nullptr.
 Settings settings_of(const Value& options, const Value* state);
 
 /// A view, read once. It must not outlive the view.
@@ -93,12 +93,12 @@ struct Snapshot {
   const Accepted* document(const std::string& path) const;
   StepRecord& record(const std::string& id) { return run.steps[id]; }
   const StepRecord& record(const std::string& id) const { return run.steps.at(id); }
-  /// What is remembered of a step; nothing of most.
+  /// The memory of a step; for most steps it is empty.
   const StepMemo& step_memo(std::string_view id) const;
-  /// A live run of the step, of any start.
+  /// A live run of the step, from any start.
   const Run* live(std::string_view id) const;
   const Run* find(const RunId& id) const;
-  /// Why the run cannot continue at all; empty when it can.
+  /// Why the run cannot continue at all. Empty if it can.
   std::string trouble() const;
   /// Whether steps that need this one may begin.
   bool done(const std::string& id) const;
@@ -109,7 +109,7 @@ struct Snapshot {
 };
 
 Role role_of(const Step& step);
-/// The configured value for a role: its own, the one of `default`, or `otherwise`.
+/// The configured value for a role: its own, else that of `default`, else `otherwise`.
 template <class T>
 T of_role(const std::map<Role, T>& all, const Role& role, const T& otherwise) {
   const auto own = all.find(role);
@@ -120,39 +120,40 @@ T of_role(const std::map<Role, T>& all, const Role& role, const T& otherwise) {
 bool needs_person(const Step& step);
 /// The gates of a step. A gate that YAML read as a map becomes `a: b`.
 std::vector<std::string> gates(const Step& step);
-/// Path of the gate state, relative to the root. Nothing when the configured one lies outside.
+/// The path of the gate state, relative to the root. Empty if the configured file is outside the
+/// root.
 std::optional<std::string> gate_file(const Snapshot& snapshot);
-/// Why the gate state is unusable, as a clause; all gates are closed then. Empty: it is usable, or
-/// no gate state is needed.
+/// Why the gate state cannot be used, as a clause. Then all gates are closed. Empty if it can be
+/// used, or if the run needs none.
 std::string gate_fault(const Snapshot& snapshot);
 /// Whether a gate is open. Without a gate state all gates are open, unless the run was started with
-/// one.
+/// a gate state file.
 bool gate_open(const Snapshot& snapshot, const std::string& gate);
 
 /// The step's loop, if it has one.
 const Value* loop_of(const Step& step);
-/// The files that may hold the items of a step, relative to the root, in order. Empty when the
-/// workflow lists the items.
+/// The files that may have the items of a step, relative to the root, in order. Empty if they are
+/// not in a file of the repository.
 std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step);
 /// Whether the step is PENDING, its needs are done, and its items are not read yet.
 bool wants_items(const Snapshot& snapshot, const Step& step);
 
-/// A label that is unique among the starts of a step: `i0a2` for iteration and attempt. If that is
-/// used already (items of a loop) it ends in the number of the execution: `i0a1x3`.
+/// A label that is unique among the starts of a step: `i0a2` for iteration and attempt. If another
+/// start has this label (items of a loop), it ends in the number of the execution: `i0a1x3`.
 std::string next_label(const StepRecord& record, const StepMemo& memo);
-/// The same as part of a log name: `i0__attempt2`.
+/// The same as a part of a log name: `i0__attempt2`.
 std::string next_log(const StepRecord& record, const StepMemo& memo);
 
-/// The label for archiving a decision: that of the start it is about.
+/// The label for archiving a decision: the label of the start that the decision is about.
 std::string decision_label(const Snapshot& snapshot, const std::string& id);
 
-/// The workflow file, relative to the root; nothing when it lies outside.
+/// The path of the workflow file, relative to the root. Empty if the file is outside the root.
 std::optional<std::string> workflow_source(const Snapshot& snapshot);
-/// The state of a run whose run state has no `status`, from its steps.
+/// The status of a run as its steps show it, for a run state without `status`.
 Word summary(const RunRecord& run);
 
-/// The stage words. `work#N` lasts from the moment the step may begin to the end of that start; N
-/// counts the starts.
+/// The stage of each step. `work#N` lasts from the moment the step may begin to the end of that
+/// start. N counts the starts.
 Stages stages(const View& view);
 
 }  // namespace baton::agent_run

@@ -93,7 +93,7 @@ class WorkflowCheck {
                         {.found = std::string(*text), .expected = "[" + std::string(*text) + "]"});
   }
 
-  /// `- ci.tests: passed` without quotes is a map in YAML.
+  /// Checks the gates. `- ci.tests: passed` without quotes is a map in YAML.
   void gates(const Step& step) {
     const Value* const gates = json::child(*step.body, "gates");
     if (gates == nullptr)
@@ -111,7 +111,8 @@ class WorkflowCheck {
             {.found = json::dump((*gates)[i]), .expected = quoted_word(gate_text((*gates)[i]))});
   }
 
-  /// Programs that read YAML 1.1 take `no` for false and "no" for true.
+  /// Checks human_in_the_loop. Programs that read YAML 1.1 take `no` for false, and the text "no"
+  /// for true.
   void human(const Step& step) {
     const Value* const human = json::child(*step.body, "human_in_the_loop");
     if (human == nullptr || human->IsBool() || human->IsNull())
@@ -251,7 +252,7 @@ std::set<std::string> Workflow::ancestors(const Step& step) const {
 }
 
 std::vector<std::string> Workflow::cycle() const {
-  // Removes steps without open needs until only cycles, and steps behind them, are left.
+  // Removes steps without open needs until only cycles are left, and steps that need them.
   std::set<std::string> left;
   for (const Step& step : steps_)
     left.insert(step.id);

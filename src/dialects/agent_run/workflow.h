@@ -1,6 +1,7 @@
 #pragma once
 
-// The steps of a workflow and their order. The class points into the document it was read from.
+// The steps of a workflow and their order. The class points into the document that it was read
+// from.
 
 #include <cstddef>
 #include <functional>
@@ -16,7 +17,7 @@
 
 namespace baton::agent_run {
 
-/// One step and its order. A missing list, an empty list and null are the same.
+/// One step and its order. A missing list, an empty list and null mean the same.
 struct Step {
   std::string id;
   std::string pointer;
@@ -33,13 +34,13 @@ class Workflow {
   const std::vector<Step>& steps() const { return steps_; }
   const Step* step(std::string_view id) const;
   std::vector<std::string_view> ids() const;
-  /// That the workflow has no such step, for messages.
+  /// A message that the workflow has no such step.
   std::string no_step(std::string_view id) const;
 
   /// The steps that must run before this one of `steps()`. A step in a cycle is its own ancestor.
   std::set<std::string> ancestors(const Step& step) const;
 
-  /// One cycle as `a, b, a`; empty when there is none.
+  /// One cycle as `a, b, a`. Empty if there is none.
   std::vector<std::string> cycle() const;
 
  private:

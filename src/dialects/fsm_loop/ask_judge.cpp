@@ -26,7 +26,7 @@ Json verdict_words(Generation generation) {
   return words;
 }
 
-/// The schema of an answer when the evaluator has none of its own.
+/// The schema of an answer if the evaluator has no schema of its own.
 Json default_schema(Generation generation) {
   Json properties = Json::object(
       {{"verdict", Json::object({{"type", "string"}, {"enum", verdict_words(generation)}})},
@@ -59,7 +59,7 @@ std::string_view last_characters(std::string_view text, std::size_t count) {
   return text.substr(begin);
 }
 
-/// Puts tags around the text. The text itself cannot close them.
+/// Puts tags around the text. The text cannot close them by itself.
 std::string enclosed(std::string_view text) {
   constexpr std::size_t kCharacters = 4000;
   constexpr std::string_view kEnd = "</action_output";
@@ -69,7 +69,7 @@ std::string enclosed(std::string_view text) {
   return "<action_output>\n" + inner + "\n</action_output>\n";
 }
 
-/// Why there is no readable answer; nothing when there is one.
+/// The verdict if the judge gave no answer to read. Empty if it gave one.
 std::optional<Verdict> no_answer(const ActionResult* judge) {
   constexpr int kTimeIsUp = 124;
   constexpr int kNoProgram = 127;
@@ -104,7 +104,7 @@ Verdict nonsense(const ActionResult& judge, const std::string& why) {
       why, Json::object({{"api_error", true}, {"raw_preview", printable(judge.output, kShown)}}));
 }
 
-/// The same answer, with its verdict in the words of the schema.
+/// The answer with its verdict in the words of the generation.
 Json translated(const Value& answer, Generation generation) {
   Json result(answer);
   if (const auto word = json::text(answer, "verdict"))
@@ -122,7 +122,8 @@ Findings faults(const Json& answer, const Judging& judging, std::string& why) {
   return document ? (*schema)->check(**document) : document.error().findings;
 }
 
-/// A judge tends to be optimistic, so an answer without evidence counts as no.
+/// Whether the answer lacks the evidence that it needs. A judge tends to be optimistic, so such an
+/// answer counts as no.
 bool without_evidence(const Judging& judging, std::string_view verdict, std::string_view evidence) {
   return judging.loop.generation == Generation::modern && !own_schema(judging) &&
          evidence.find_first_not_of(" \t\r\n") == std::string_view::npos && verdict != "error" &&

@@ -52,11 +52,12 @@ Findings check_lock(const Value& root) {
 
 namespace {
 
-/// applied: baton does what it says. label: it has no effect. not_applied: baton ignores it and
-/// warns. guard: baton would not enforce it, so it is refused unless its value turns it off.
+/// applied: baton does what the key says. label: the key has no effect. not_applied: baton ignores
+/// the key and warns. guard: baton would not enforce the key, so it refuses the definition unless
+/// the value turns the guard off.
 enum class Use { applied, label, not_applied, guard };
 
-/// The generation that brought the key.
+/// The generation that introduced the key.
 enum class Since { first, later };
 
 struct KeyRow {
@@ -65,7 +66,7 @@ struct KeyRow {
   Use use;
 };
 
-/// Keys of one kind, with a blank between them.
+/// Keys of one kind, separated by blanks.
 struct KeyGroup {
   Since since;
   Use use;
@@ -178,7 +179,8 @@ bool any_later(const Value& object, std::span<const KeyRow> table) {
   });
 }
 
-/// Words that the first generation does not have: yes, no, and most `on_` keys.
+/// Whether the state uses words that the first generation does not have: yes, no, and most `on_`
+/// keys.
 bool later_words(const State& state) {
   constexpr std::array<std::string_view, 4> kFirst = {"on_success", "on_failure", "on_error",
                                                       "on_maintain"};

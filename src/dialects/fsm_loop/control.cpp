@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMostPid = 1e9;
 
-/// The values of the start, merged with those of `--set`.
+/// The values of the start, with those of `--set` on top.
 Result<Json> resumed_context(const Loop& loop, const Record& record, const Value& arguments) {
   const Value* const set = json::child(arguments, "set");
   if (set == nullptr)
@@ -24,13 +24,14 @@ Result<Json> resumed_context(const Loop& loop, const Record& record, const Value
   return complete_context(loop, merged(*record.context, *set));
 }
 
-/// Whether a line of the event file is about the loop itself and not about one inside it.
+/// Whether a line of the event file is about the loop itself, not about a loop inside it.
 bool is_own(const Value& line) {
   return json::integer(line, "depth").value_or(0) == 0;
 }
 
-/// The number of the first line that is newer than the state file. baton numbers its lines; of
-/// another program it is the line after the entry into the state that the state file is in.
+/// The index of the first line of the event file that is newer than the state file. The lines of
+/// baton have numbers. In the file of another program, it is the line after the last entry into the
+/// state that the state file names.
 rapidjson::SizeType first_newer(const Value& lines, const Record& record) {
   rapidjson::SizeType i = lines.Size();
   if (!record.start.empty()) {
@@ -46,15 +47,15 @@ rapidjson::SizeType first_newer(const Value& lines, const Record& record) {
         json::integer(line, "iteration") != record.iteration)
       continue;
     const auto at = parse_time(json::text(line, "ts").value_or(""));
-    // Events of the run before.
+    // That entry belongs to the run before.
     return began && at && *at < *began ? lines.Size() : i;
   }
   return lines.Size();
 }
 
-/// Why the files do not tell where a loop stands that no journal knows; empty: they do. `lines`:
-/// the last lines of the event file; nullptr: none. No progress is read out of them: if they are
-/// newer than the state file, a person decides.
+/// Why the files do not say where the loop stands, if the journal does not know the loop. Empty if
+/// they do. `lines` are the last lines of the event file; nullptr: none. baton does not derive
+/// progress from events. If they are newer than the state file, a person decides.
 std::string lost_progress(const Value* lines, const Record& record) {
   if (record.phase == Phase::action_done)
     return "the action of the state " + quoted_word(record.current_state) +
@@ -80,7 +81,7 @@ std::string lost_progress(const Value* lines, const Record& record) {
                 : std::string();
 }
 
-/// Answers one request after the other.
+/// Answers one request at a time.
 class RequestHandler {
  public:
   RequestHandler(Snapshot& snapshot, Machine& machine, Decision& decision)
@@ -123,7 +124,7 @@ class RequestHandler {
           snapshot_.live() == nullptr ? "stopped" : "stopped; its running action is being ended");
   }
 
-  /// Why the loop cannot be resumed; empty: it can.
+  /// Why the loop cannot be resumed. Empty if it can.
   std::string obstacle(const Record& record) {
     const StatusRow& row = kStatus.at(static_cast<std::size_t>(record.status));
     if (!row.resumable)
@@ -141,7 +142,7 @@ class RequestHandler {
     return {};
   }
 
-  /// Why the state where it stopped cannot be entered; empty: it can.
+  /// Why the loop cannot enter the state where it stopped. Empty if it can.
   static std::string lost_state(const Loop& loop, const Record& record) {
     const std::string& stands =
         record.limited_state.empty() ? record.current_state : record.limited_state;
@@ -151,14 +152,14 @@ class RequestHandler {
            ", which the definition does not have any more; add it, or start a new run";
   }
 
-  /// Whether resuming enters a state. Otherwise it continues with an action that has ended, and the
-  /// limits are checked after it.
+  /// Whether the resumed loop enters a state first. Otherwise it continues with an action that has
+  /// ended, and checks the limits after that.
   bool enters(const Record& record, bool redo) const {
     return redo || snapshot_.memo.frames.back().work.step != Step::judge ||
            !record.limited_state.empty();
   }
 
-  /// Why a limit would end the loop again at once; empty: none would.
+  /// Why a limit would end the loop again at once. Empty if none would.
   static std::string limit(const Loop& loop, const Record& record,
                            std::optional<std::int64_t> max_steps) {
     const std::int64_t steps = max_steps.value_or(loop.max_steps);
@@ -182,17 +183,17 @@ class RequestHandler {
            "new run";
   }
 
-  /// Why the present definition does not let it continue; empty: it does.
+  /// Why the loop cannot continue with the present definition. Empty if it can.
   std::string obstacle_by(const Loop& loop, bool redo, std::optional<std::int64_t> max_steps) {
     const Record& record = snapshot_.record();
     if (std::string lost = lost_state(loop, record); !lost.empty())
       return lost;
     const bool enters = this->enters(record, redo);
-    // The summary state of a limit is dropped, and with it the loop inside.
+    // A resume drops the summary state of a limit, and with it a loop inside that state.
     const bool inside = snapshot_.memo.frames.size() > 1 && record.limited_state.empty();
     if (enters && !inside)
       return limit(loop, record, max_steps);
-    // The timeout applies within loops inside its states as well.
+    // The timeout of a loop also applies to the loops inside its states.
     return enters ? out_of_time(loop, record) : std::string();
   }
 
@@ -200,7 +201,7 @@ class RequestHandler {
     if (snapshot_.owned() && snapshot_.record().status == Status::running)
       return reply(request, true, "it is running");
     if (const std::string why = obstacle(snapshot_.record()); !why.empty()) {
-      // Such a loop cannot be resumed, but baton's own hold on it can be lifted.
+      // The loop cannot be resumed, but the request lifts baton's own hold on it.
       const bool held = snapshot_.view.control == Control::pause;
       return reply(request, held, (held ? "baton has released its hold; " : "") + why);
     }
@@ -233,7 +234,7 @@ class RequestHandler {
     if (!context)
       return reply(request, false, context.error().message);
     const bool ours = snapshot_.owned();
-    // No line's number is used twice.
+    // Counts on from the last line, so that no two lines have the same number.
     if (events != nullptr && !events->Empty())
       record.seq = std::max(record.seq, json::integer(*(events->End() - 1), "seq").value_or(0));
     record.context = std::move(*context);
@@ -254,8 +255,9 @@ class RequestHandler {
     reply(request, true, ours ? "resumed" : "taken over and resumed");
   }
 
-  /// The last lines of the event file of a loop that no journal knows; nullptr: none. If another
-  /// program's state says that the loop has ended, the state is the newest file.
+  /// The last lines of the event file, if the journal does not know the loop; nullptr: none. If
+  /// another program's state says that the loop has ended, the state is the newest file and the
+  /// events do not matter.
   const Value* unknown_events() {
     const auto events = snapshot_.view.docs.find(snapshot_.paths.events());
     const Record& record = snapshot_.record();
@@ -282,7 +284,7 @@ std::optional<std::int64_t> locking_pid(const Snapshot& snapshot) {
 }
 
 std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
-  // The .pid file may be old, so a living owner of the lock counts first.
+  // The .pid file may be old, so a living owner of the lock comes first.
   const auto locking = locking_pid(snapshot);
   if (locking && other_program_holds_lock(snapshot))
     return locking;
@@ -294,7 +296,7 @@ std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
   return snapshot.state == nullptr ? std::nullopt : pid_in(snapshot.state->document->root());
 }
 
-/// What to do about a loop that does not run.
+/// What a person can do about a loop that does not run.
 std::string how_to_go_on(const Snapshot& snapshot, const Record& record) {
   const std::string& name = snapshot.view.flow.name;
   if (!kStatus.at(static_cast<std::size_t>(record.status)).resumable)
@@ -335,7 +337,7 @@ Owner owner_of(const Snapshot& snapshot) {
   const auto pid = owning_pid(snapshot);
   if (!pid)
     return Owner::unknown;
-  // The number is this daemon's, so the process that wrote it is gone.
+  // The number is now that of this daemon, so the process that wrote it is gone.
   if (*pid == env.pid)
     return Owner::dead;
   return env.alive(*pid) ? Owner::alive : Owner::dead;
@@ -349,7 +351,7 @@ std::string why_not_running(Snapshot& snapshot) {
     return why_of_other_program(snapshot, record);
   if (record.status == Status::running || record.status == Status::completed)
     return {};
-  // The status alone does not say why: a limit and a signal are both `interrupted`.
+  // The status alone does not give the reason: a limit and a signal both lead to `interrupted`.
   return "it ended" + (record.terminated_by.empty() ? "" : " by " + record.terminated_by) +
          (record.error.empty() ? "" : ": " + record.error) + "; " + how_to_go_on(snapshot, record);
 }

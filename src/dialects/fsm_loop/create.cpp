@@ -35,7 +35,7 @@ Result<void> check_arguments(const Value& arguments) {
   return {};
 }
 
-/// Why no run can start now; empty: one can.
+/// Why no run can start now. Empty if one can.
 std::string why_no_start(Snapshot& snapshot) {
   const std::string name = printable(snapshot.view.flow.name, 80);
   if (!snapshot.memo.owned && other_program_holds_lock(snapshot))
@@ -52,7 +52,7 @@ std::string why_no_start(Snapshot& snapshot) {
   return {};
 }
 
-/// The definition, put together. Errc::schema when it cannot run.
+/// The complete definition. Errc::usage: there is none. Errc::schema: it cannot run.
 Result<Json> definition_of(const Snapshot& snapshot) {
   if (const std::string why = snapshot.definition_fault(); !why.empty())
     return fail(Errc::schema, "the definition is not valid: " + why);
@@ -71,7 +71,7 @@ Result<Json> definition_of(const Snapshot& snapshot) {
   return std::move(*loaded.definition);
 }
 
-/// The first member of `wanted` that is different or absent in `there`; empty: none.
+/// The first member of `wanted` that is missing or different in `there`. Empty if there is none.
 std::string first_difference(const Json& there, const Json& wanted) {
   for (const auto& member : wanted->GetObject()) {
     const Value* const known = json::child(*there, json::name(member.name));
@@ -102,7 +102,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     return wrong(why);
   const bool runs =
       snapshot.owned() && snapshot.state->present && snapshot.record().status == Status::running;
-  // The same request twice changes nothing.
+  // A second start without values changes nothing.
   if (runs && json::child(*request.arguments, "set") == nullptr &&
       json::child(*request.arguments, "input") == nullptr)
     return std::vector<Update>{};

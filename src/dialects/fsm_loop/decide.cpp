@@ -18,7 +18,7 @@ void begin(Snapshot& snapshot, Machine& machine, EventLog& events) {
     return;
   Loaded loaded = snapshot.loaded(snapshot.definition());
   frame.since_ms = snapshot.now_ms();
-  // The definition may have changed since it was checked.
+  // The definition may have changed since `create` checked it.
   if (!loaded.definition) {
     frame.definition = Json::object();
     machine.finish(Status::failed, "error", "the definition is not valid: " + loaded.error);
@@ -28,7 +28,7 @@ void begin(Snapshot& snapshot, Machine& machine, EventLog& events) {
   events.add("loop_start", Json::object({{"loop", frame.record.loop_name}}));
 }
 
-/// A loop of another program is only watched; baton does not write its files.
+/// Watches a loop of another program. baton does not write its files.
 Decision observe(Snapshot& snapshot, Decision decision) {
   decision.control = Control::idle;
   decision.standing = why_not_running(snapshot);
@@ -60,7 +60,7 @@ Decision observe(Snapshot& snapshot, Decision decision) {
   return decision;
 }
 
-/// After a handoff an agent is started to continue.
+/// Starts the agent that continues after a handoff.
 void spawn(Snapshot& snapshot, EventLog& events, Decision& decision) {
   if (snapshot.memo.spawn.empty())
     return;
@@ -72,7 +72,7 @@ void spawn(Snapshot& snapshot, EventLog& events, Decision& decision) {
   for (const Run& run : snapshot.view.runs)
     if (run.key.subject == kHandoff && run.live() && snapshot.memo.spawned != run.id) {
       if (snapshot.memo.spawned.empty())
-        // Depth 0: the agent continues with the flow, not with a loop inside it.
+        // Depth 0: the agent continues the flow's own loop, not a loop inside it.
         events.add("handoff_spawned",
                    Json::object({{"pid", run.pid}, {"state", snapshot.record().current_state}}), 0);
       snapshot.memo.spawned = run.id;
@@ -82,7 +82,7 @@ void spawn(Snapshot& snapshot, EventLog& events, Decision& decision) {
 void write(Snapshot& snapshot, const EventLog& events, Decision& decision) {
   const Value& root = snapshot.state->document->root();
   Json state = json_of(snapshot.record(), &root);
-  // The lock says who runs the loop now.
+  // The lock file says who runs the loop, so the state need not.
   state.erase("pid");
   if (snapshot.memo.frames.size() > 1)
     state.set("active_sub_loop", snapshot.memo.frames.back().record.loop_name);
@@ -124,8 +124,8 @@ bool same_entry(const Record& one, const Record& other) {
          one.current_state == other.current_state && one.iteration == other.iteration;
 }
 
-/// The original stops a loop by writing the whole state file with the members that it knows. Only
-/// its status is taken over, because a stop is the safe side.
+/// The original stops a loop by writing the whole state file with the members that it knows. baton
+/// takes over only the status, because a stop is always safe.
 Admission with_status(const Document& accepted, std::string_view status) {
   auto text = json::splice(accepted.text(), {json::Edit{"/status", json::dump(*Json(status))}});
   if (!text)
@@ -137,7 +137,7 @@ Admission with_status(const Document& accepted, std::string_view status) {
   return admission;
 }
 
-/// A stop was written into the state file.
+/// Stops the loop after somebody wrote a stop into its state file.
 void obey(Snapshot& snapshot, Machine& machine) {
   // No agent continues after a stop.
   snapshot.memo.spawn.clear();
@@ -148,8 +148,8 @@ bool is_stop(Status status) {
   return status == Status::user_stopped || status == Status::interrupted;
 }
 
-/// A write to the state of a run that has ended. It may start another run, which belongs to its
-/// writer. Or it is about the same run: an old copy, or a stop of the original that came too late.
+/// Judges a write to the state of a run that has ended. The write may start another run, which
+/// belongs to its writer. Or it is about the same run: an old copy, or a late stop by the original.
 Admission admit_after_end(const Document& accepted, const Record& stands, const Record& now) {
   if (now.status == Status::running && now.start == stands.start)
     return put_back(
@@ -157,10 +157,11 @@ Admission admit_after_end(const Document& accepted, const Record& stands, const 
         "to continue it, `baton start` for a new run");
   if (now.loop_name != stands.loop_name || now.started_at != stands.started_at)
     return {};
-  // A change of the present version, not an old copy: a person wants it.
+  // The writer changed the present version and not an old copy, so a person wants this change.
   if (now.start == stands.start && now.seq == stands.seq)
     return {};
-  // A run of baton's has no other versions than older ones; others may belong to another program.
+  // Unless it is a stop, baton accepts a version of another start, or of a run that another program
+  // started: it may belong to that program. Any other version is a late stop or an old copy.
   if (!is_stop(now.status) && (stands.start.empty() || now.start != stands.start))
     return {};
   // The loop still waits for its continuation, so it can be stopped.
@@ -234,7 +235,7 @@ std::vector<std::string> reads(const View& view) {
   // The definition of an instance belongs to another flow, so it is not among the documents.
   std::vector<std::string> all =
       path.empty() ? snapshot.paths.definitions() : wanted(path, library_of(view.docs));
-  // Needed by rebuild_progress.
+  // lost_progress needs the events.
   if (asked && !snapshot.owned() && snapshot.state != nullptr)
     all.push_back(snapshot.paths.events());
   return all;
@@ -269,7 +270,7 @@ Brief brief(const View& view, const Desired& desired) {
   return brief;
 }
 
-/// A state file that is gone: the last accepted version is where the loop is.
+/// Writes a lost state file again. The last accepted version says where the loop stands.
 std::vector<Create> rebuild(const View& view) {
   const Snapshot snapshot(view);
   if (!snapshot.owned())

@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kOtherTargets = {
     "on_maintain", "on_retry_exhausted", "on_rate_limit_exhausted", "on_throttle_hard"};
 
-/// Every loop has at least one of these.
+/// The keys of loops. Every loop has at least one of them.
 constexpr std::array<std::string_view, 5> kOfLoops = {"name", "initial", "states", "flow",
                                                       "paradigm"};
 
@@ -46,7 +46,7 @@ class Resolver {
     }
   }
 
-  /// Findings point to what a state was made from.
+  /// Adds the states of a short form. Findings point to the members that the states were made from.
   void add_compiled(Definition& definition) {
     ShortForm form = compiled(root_);
     definition.root = std::move(form.root);
@@ -80,8 +80,8 @@ class Resolver {
     return text.substr(0, text.find('?'));
   }
 
-  /// `c?x:y` goes to x for yes and y for no. Any other entry goes to the next one. The last one is
-  /// terminal.
+  /// The members that the entry's place in `flow` gives. `c?x:y` goes to x for yes and to y for no.
+  /// Any other entry goes to the next one. The last entry is terminal.
   Json skeleton(const Value& flow, rapidjson::SizeType index, const std::string& place) {
     const std::string text(json::text(flow[index]).value_or(""));
     const auto question = text.find('?');
@@ -129,7 +129,7 @@ class Resolver {
                     {.found = name, .suggestion = near_word(name, names)});
   }
 
-  /// The parameters of the fragment, with the values of the state's `with`.
+  /// Binds the parameters of the fragment to the values of the state's `with`.
   void bind(const std::string& name, const Value& fragment, State& state) {
     const Value* const given = json::child(*state.body, "with");
     Json param = given == nullptr ? Json::object() : Json(*given);
@@ -167,7 +167,8 @@ void check_shortcut(const Value& root, FindingList& findings) {
   }
 }
 
-/// A loop inside, or what another file adds, may capture anything.
+/// Whether the state may capture the name. A loop inside it, or another file that adds to it, may
+/// capture any name.
 bool may_capture(const State& state, std::string_view name) {
   const std::vector<std::string_view> names = captures_of(state);
   return state.open || json::child(*state.body, "loop") != nullptr ||

@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kMcpVerdicts = {"success", "tool_error", "not_found",
                                                           "timeout"};
 
-/// Placeholders in members of the evaluator.
+/// Checks the placeholders in members of the evaluator.
 void placeholders_of(const Value& evaluate, const std::string& pointer, FindingList& findings) {
   for (const char* const key : {"source", "previous", "target", "tolerance", "prompt"})
     if (const auto text = json::text(evaluate, key))
@@ -60,7 +60,7 @@ void pattern(const Value& evaluate, const std::string& pointer, FindingList& fin
                      {.found = std::string(*text), .expected = "a regular expression"});
 }
 
-/// The schema of the judge's answers.
+/// Checks the schema for the judge's answers.
 void answers(const Value& evaluate, const std::string& pointer, FindingList& findings) {
   const Value* const schema = json::child(evaluate, "schema");
   if (schema == nullptr || !schema->IsObject())
@@ -76,8 +76,8 @@ void answers(const Value& evaluate, const std::string& pointer, FindingList& fin
                    {.expected = "properties: {verdict: ...}"});
 }
 
-/// The target: a number, or a text with a placeholder. (`tolerance` and `previous` count as absent
-/// when they cannot be read.)
+/// Checks the target: a number, or a text with a placeholder. (baton treats an unreadable
+/// `tolerance` or `previous` as absent.)
 void target(const Value& evaluate, const std::string& pointer, FindingList& findings) {
   const Value* const value = json::child(evaluate, "target");
   const auto text = value == nullptr ? std::nullopt : json::text(*value);
@@ -89,7 +89,7 @@ void target(const Value& evaluate, const std::string& pointer, FindingList& find
                  "a number, or ${...}");
 }
 
-/// Words that YAML 1.1 readers such as the original's take for something other than text.
+/// Words that YAML 1.1 readers, such as the original's, do not read as text.
 constexpr std::array<std::string_view, 7> kYamlWords = {"yes",  "no",    "on",  "off",
                                                         "true", "false", "null"};
 
@@ -130,7 +130,7 @@ class DefinitionCheck {
     ways();
   }
 
-  /// The name becomes part of file names.
+  /// Checks the name, because it becomes part of file names.
   void name() {
     const auto name = json::text(root_, "name");
     constexpr std::size_t kMaxBytes = 200;
@@ -155,7 +155,7 @@ class DefinitionCheck {
                         "a required parameter cannot have a default");
   }
 
-  /// Placeholders in values of the context are not filled in.
+  /// Warns about placeholders in the context, because baton does not fill them in.
   void context() {
     for (const auto& member : members_in(root_, "context"))
       if (const auto text = json::text(member.value); text && computed(*text))
@@ -179,7 +179,7 @@ class DefinitionCheck {
         none_of_words(target, names));
   }
 
-  /// Whether the text at the pointer has quotes. True if the file does not have it in this form.
+  /// Whether the text at the pointer has quotes. Also true if no file has this pointer.
   bool quoted(const std::string& pointer, bool key) const {
     for (const Document* const source : sources_) {
       if (json::at(source->root(), pointer) == nullptr)
@@ -190,7 +190,7 @@ class DefinitionCheck {
     return true;
   }
 
-  /// `route: {yes: a}` is text here and a truth value for YAML 1.1.
+  /// In `route: {yes: a}` baton reads `yes` as text, and YAML 1.1 reads it as a truth value.
   void yaml_words(const Reference& reference) {
     const auto trap = [&](std::string_view word, bool key) {
       if (std::find(kYamlWords.begin(), kYamlWords.end(), lower(word)) == kYamlWords.end() ||
@@ -214,7 +214,7 @@ class DefinitionCheck {
                       {.expected = "at least one state with `terminal: true`"});
   }
 
-  /// max_iterations counts states, not rounds.
+  /// Warns about a low max_iterations, because it counts entries of states, not rounds.
   void limit() {
     const auto most = json::integer(root_, "max_iterations");
     const auto working = std::count_if(definition_.states.begin(), definition_.states.end(),
@@ -233,7 +233,7 @@ class DefinitionCheck {
       return;
     const Graph graph(definition_, root_);
     const std::vector<bool> reachable = graph.reachable();
-    // An imported fragment may lead to it.
+    // A fragment from another file may lead to the unreachable state.
     const bool open = std::any_of(definition_.states.begin(), definition_.states.end(),
                                   [](const State& state) { return state.open; });
     for (std::size_t i = 0; i < reachable.size(); ++i) {
@@ -243,7 +243,7 @@ class DefinitionCheck {
             "S21", state.pointer,
             "the state " + quoted_word(state.name) + " cannot be reached from the initial one");
     }
-    // With more states the answer would take too long.
+    // With more states the search would take too long.
     constexpr std::size_t kMaxStates = 128;
     for (std::size_t i = 0; i < reachable.size() && reachable.size() <= kMaxStates; ++i)
       if (reachable[i])

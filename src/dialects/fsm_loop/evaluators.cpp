@@ -16,14 +16,14 @@ namespace baton::fsm_loop {
 
 namespace {
 
-/// What the original strips.
+/// The blanks that the original, a Python program, strips.
 constexpr std::string_view kPythonBlanks = " \t\r\n\f\v";
 
 std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-/// A number of the evaluator, written out or by placeholder.
+/// A number of the evaluator: written out, or as a placeholder.
 Result<double> number_of(const Judging& judging, std::string_view key) {
   auto text = setting(judging, key);
   if (!text)
@@ -60,7 +60,8 @@ const Value* item(const Value& list, std::string_view index) {
   return at && *at < list.Size() ? &list[static_cast<rapidjson::SizeType>(*at)] : nullptr;
 }
 
-/// `.a.b.0`: dots between names; a number selects from a list.
+/// The value at a path such as `.a.b.0`. Dots separate the names, and a number selects an item of a
+/// list.
 const Value* in_path(const Value& root, std::string_view path) {
   if (path.starts_with('.'))
     path.remove_prefix(1);
@@ -78,7 +79,7 @@ const Value* in_path(const Value& root, std::string_view path) {
 /// The target of a comparison.
 struct Target {
   Json value;
-  bool filled = false;  ///< it came from a placeholder, so it was text
+  bool filled = false;  ///< the value comes from a placeholder, so it is a text
 };
 Result<Target> target_of(const Judging& judging) {
   const Value* const given = json::child(*judging.state.evaluate, "target");
@@ -136,7 +137,7 @@ std::optional<double> optional_number(const Judging& judging, std::string_view k
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// Spellings of Python's regular expressions, outside a character class.
+/// Spellings that only Python's regular expressions have, outside a character class.
 struct PythonSpelling {
   std::string_view text;
   std::string_view advice;
@@ -158,7 +159,7 @@ constexpr std::array kPythonFlags = {
     PythonSpelling{"u", "leave it out; patterns are Unicode, and `\\d` and `\\w` are ASCII"},
 };
 
-/// The Python spelling at the beginning of the text; `text` is empty when there is none.
+/// The Python spelling at the beginning of the text. Its `text` is empty if there is none.
 PythonSpelling python_spelling_at(std::string_view text) {
   for (const PythonSpelling& each : kPythonSpellings)
     if (text.starts_with(each.text))
@@ -286,7 +287,7 @@ Verdict by_convergence(const Judging& judging, std::string_view text) {
   if (!target)
     return failed(why_not("target", target.error()), std::move(details));
   details.set("previous", previous ? number_value(*previous) : Json());
-  // The difference may be infinite.
+  // The difference of two finite numbers may be infinite, which JSON cannot express.
   const double delta = previous ? *current - *previous : 0;
   details.set("delta", previous && std::isfinite(delta) ? number_value(delta) : Json());
   const auto verdict = [&]() -> std::string {

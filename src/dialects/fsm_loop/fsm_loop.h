@@ -11,26 +11,28 @@
 
 namespace baton::fsm_loop {
 
-// The functions that make the dialect, and what they share. Each is pure: it reads the documents of
-// one loop and returns what to do. One file per job: files, snapshot, memo, check, admit, decide,
-// create, control, rebuild. machine.h executes a loop; scope.cpp claims its scope.
+// The functions that make the dialect. Each is pure: it reads the documents of one loop and returns
+// what to do. snapshot.cpp finds and reads the files, and decide.cpp decides, admits and rebuilds.
+// create.cpp starts a run, control.cpp answers `stop` and `resume`, and scope.cpp claims the scope.
+// machine.h executes a loop.
 
 /// The kinds of files below `path` of the options (`.loops`).
 std::vector<FileKind> files(const Json& options);
 
-/// The loop that a file name stands for. Empty when the name does not fit the pattern of its kind.
+/// The name of the loop in a file name. Empty if the file name does not fit the pattern of its
+/// kind.
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path);
 
-/// `baton start NAME`: writes the state file of a new run. Moves what the last run left to the
-/// history. Arguments: `set` (an object, merged into the context), `input`, `max_steps`.
+/// `baton start NAME`: writes the state file of a new run and moves the files of the last run to
+/// the history. Arguments: `set` (an object, merged into the context), `input`, `max_steps`.
 Result<std::vector<Update>> create(const Request& request, const View& view);
 
-/// Placeholders that the command of a role may use in addition.
+/// The placeholders that this dialect adds for the command of a role.
 inline constexpr std::array kPlaceholders = {std::string_view("iteration"),
                                              std::string_view("loop"), std::string_view("model"),
                                              std::string_view("state")};
 
-/// The rules that no schema can state; their IDs are on the format page.
+/// The rules that no schema can state. The format page lists them by id.
 Findings check(const std::string& path, const Accepted& accepted, const Json& options,
                std::optional<Time> wall);
 
@@ -44,27 +46,27 @@ inline constexpr std::array kVerbs = {std::string_view("resume"), std::string_vi
 
 /// Whether the process that runs a loop is alive. `unknown`: no file names a process.
 enum class Owner { unknown, alive, dead };
-/// The owner of a loop that another program runs. Looks at the `.pid` file, then at the lock, then
-/// at the state.
+/// The owner of a loop that another program runs: the process in the lock if it lives. Else the
+/// process in the `.pid` file, in the lock or in the state, in this order.
 Owner owner_of(const Snapshot& snapshot);
 /// Whether the loop's lock names a living process other than this daemon.
 bool other_program_holds_lock(const Snapshot& snapshot);
 
-/// Why the loop does not run, for people. Empty while baton runs it.
+/// Tells a person why the loop does not run. Empty while baton runs it.
 std::string why_not_running(Snapshot& snapshot);
 
 /// Answers the requests `stop` and `resume`, each once.
 void answer(Snapshot& snapshot, Machine& machine, Decision& decision);
 
-/// Claims the scope of a running loop. The first action carries the claims and waits until no other
-/// loop of this root holds a part of the scope. From then on the loop holds them, and its lock file
-/// tells other programs. When the loop has ended, its lock moves to the history.
+/// Claims the scope of a running loop. The first action carries the claims: it waits until no other
+/// loop of this root holds a part of the scope. From then on the loop holds the claims, and its
+/// lock file shows them to other programs. When the loop has ended, its lock moves to the history.
 void claim(Snapshot& snapshot, Decision& decision);
 
 /// The claims in the lock of another living program. baton's own loops keep clear of them.
 std::vector<Claim> claims_of_other_program(const Snapshot& snapshot);
 
-/// A path of a scope as an absolute path without `.` and `..`. "" is the root itself.
+/// The absolute path of a scope, without `.` and `..`. "" is the root itself.
 std::string absolute_scope(std::string_view root, std::string_view path);
 
 }  // namespace baton::fsm_loop

@@ -23,14 +23,14 @@ bool is_file_name(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-/// All names of other files in a definition.
+/// The names of all other files in a definition.
 std::vector<std::string> names_in(const Value& root) {
   std::vector<std::string> all = texts_of(root, "import");
   if (const auto parent = json::text(root, "from"))
     all.emplace_back(*parent);
   for (const char* const key : {"states", "state_defs", "fragments"})
     for (const auto& member : members_in(root, key))
-      // Names with placeholders are only known at run time.
+      // A name with placeholders is only known at run time.
       if (const auto name = json::text(member.value, "loop"); name && !computed(*name))
         all.emplace_back(*name);
   return all;
@@ -41,7 +41,7 @@ const std::shared_ptr<const Schema>& definition_schema() {
   return schema;
 }
 
-/// Removes findings that the file itself already has.
+/// Removes findings that the check of the file alone reports already.
 void leave_out(Findings& findings, const Findings& known) {
   std::erase_if(findings, [&](const Finding& finding) {
     return std::any_of(known.begin(), known.end(), [&](const Finding& each) {
@@ -55,7 +55,7 @@ class Assembly {
  public:
   explicit Assembly(const Library& library) : library_(library) {}
 
-  /// Resolves `from` and `import`; nothing after an error.
+  /// Resolves `from` and `import`. Empty after an error.
   std::optional<Json> whole(const std::string& path) {
     std::optional<Json> root = with_parents(path, "");
     if (root)
@@ -80,14 +80,14 @@ class Assembly {
     Judged judged = judge_definition(**root, documents_);
     place(std::move(judged.findings));
     sub_loops(judged.definition);
-    // After merging, `from` and `import` are gone from the root.
+    // The merged root has no `from` and `import` any more, so its generation must be set here.
     if (reuses_)
       judged.definition.generation = Generation::modern;
     return finished(long_form(judged.definition));
   }
 
  private:
-  /// `asked_by`: the pointer of the name in the file before.
+  /// `asked_by`: where the file before names this one, as a pointer.
   std::optional<Json> with_parents(const std::string& path, const std::string& asked_by) {
     if (std::find(files_.begin(), files_.end(), path) != files_.end()) {
       std::string chain;
@@ -123,7 +123,7 @@ class Assembly {
     return all;
   }
 
-  /// Makes the names of imports independent of the folder of the file.
+  /// Replaces the names of imports by paths, so that they do not depend on the folder of the file.
   void resolve_imports(const std::string& path, Json& own) {
     const std::vector<std::string> names = texts_of(*own, "import");
     if (names.empty())
@@ -138,7 +138,8 @@ class Assembly {
     own.set("import", paths);
   }
 
-  /// Own fragments replace imported ones, later imports replace earlier ones.
+  /// Adds the imported fragments. Own fragments replace imported ones, and later imports replace
+  /// earlier ones.
   void add_fragments(Json& root) {
     const std::vector<std::string> paths = texts_of(*root, "import");
     root.erase("import");
@@ -156,7 +157,7 @@ class Assembly {
     root.set("fragments", merged_fragments(all, *root));
   }
 
-  /// The fragments of a file replace those of the same name.
+  /// Adds the fragments of a file. They replace those of the same name.
   static Json merged_fragments(Json all, const Value& file) {
     for (const auto& member : members_in(file, "fragments"))
       all.set(json::name(member.name), member.value);
@@ -183,7 +184,7 @@ class Assembly {
     }
   }
 
-  /// Required parameters of the sub-loop must come from the state that runs it.
+  /// Checks that the state gives the required parameters of its sub-loop.
   void parameters(const State& state, const Json& root) {
     if (json::boolean(*state.body, "context_passthrough") == true)
       return;
@@ -219,7 +220,7 @@ class Assembly {
       put(path, std::move(finding));
   }
 
-  /// The file that has this pointer; the definition's own when none has.
+  /// The first file that has this pointer. If none has it, the definition's own file.
   const std::string& file_of(const std::string& pointer) const {
     for (std::size_t i = 0; i < files_.size(); ++i)
       if (json::at(documents_[i]->root(), pointer) != nullptr)
@@ -241,7 +242,7 @@ class Assembly {
       finding.pointer = existing_pointer(found->second->root(), std::move(finding.pointer));
       finding.span = found->second->locate(finding.pointer);
     }
-    // A loop that cannot run must not start.
+    // baton must not start a loop that cannot run.
     const bool stops = finding.severity == Severity::error || finding.rule == "fsm_loop/S31";
     if (stops && !failed_)
       first_ = path +
@@ -267,7 +268,7 @@ class Assembly {
   std::vector<std::string> files_;  ///< the definition, then its parents
   std::vector<const Document*> documents_;
   std::map<std::string, Findings> findings_;
-  bool reuses_ = false;  ///< `from` and `import` belong to the later generation
+  bool reuses_ = false;  ///< the files use `from` or `import`, which are of the later generation
   bool failed_ = false;
   std::string first_;
 };
@@ -365,7 +366,8 @@ std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& /*
     Loaded loaded = load(path, library);
     for (auto& [file, findings] : loaded.findings) {
       const auto found = library.find(file);
-      // A file of fragments need not be a definition, so its rules do not apply.
+      // A file of fragments need not be a definition, so the rules of a definition do not apply to
+      // it.
       if (found != library.end() && found->second != nullptr &&
           definition_schema()->check(*found->second).empty())
         leave_out(findings, check_definition(*found->second));

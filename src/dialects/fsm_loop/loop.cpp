@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 4> kFailureNames = {"failed", "error", "a
                                                            "finalize_aborted"};
 
 Millis seconds(double count) {
-  constexpr double kMost = 1e12;  // in milliseconds: thirty years
+  constexpr double kMost = 1e12;  // in milliseconds: about thirty years
   return Millis(static_cast<std::int64_t>(std::clamp(count * 1000, 0.0, kMost)));
 }
 
@@ -38,7 +38,7 @@ std::vector<Row> rows_of(const Value& body) {
   for (const auto& member : members_in(body, "route"))
     if (const auto target = json::text(member.value)) {
       const std::string_view word = json::name(member.name);
-      // The original ignores other words that begin so.
+      // The original ignores other words that begin with `_`.
       if (!word.starts_with('_') || word == "_" || word == "_error")
         rows.push_back({std::string(word), std::string(*target)});
     }
@@ -185,7 +185,7 @@ std::vector<Parameter> parameters_of(const Value& root) {
   return all;
 }
 
-/// `max_iterations` alone is the old name of `max_steps`.
+/// Reads the limits. Without `max_steps`, `max_iterations` is the old name of `max_steps`.
 void limits(const Value& root, Loop& loop) {
   const auto steps = json::integer(root, "max_steps");
   const auto iterations = json::integer(root, "max_iterations");
@@ -194,7 +194,7 @@ void limits(const Value& root, Loop& loop) {
     loop.max_passes = iterations;
   loop.on_max_steps = text_of(root, "on_max_steps");
   loop.on_max_passes = text_of(root, "on_max_iterations");
-  // The first generation has no such limit.
+  // The first generation has no limit for repeated edges.
   constexpr std::int64_t kMostRevisits = 100;
   loop.max_edge_revisits = json::integer(root, "max_edge_revisits");
   if (!loop.max_edge_revisits && loop.generation == Generation::modern)

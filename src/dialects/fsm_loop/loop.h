@@ -13,10 +13,10 @@
 
 namespace baton::fsm_loop {
 
-// A definition as a type: every default is filled in, and nothing has to be looked up elsewhere.
+// A definition as structs. Every default is filled in, so readers look up nothing elsewhere.
 
-/// A verdict and the state that it leads to. A target is the name of a state, `$current`, or a text
-/// with `${...}` that gives one of the two.
+/// A verdict and the state that it leads to. The target is the name of a state, `$current`, or a
+/// text with `${...}` that gives one of these.
 struct Row {
   std::string verdict;
   std::string target;
@@ -30,7 +30,8 @@ struct Retry {
   std::vector<int> codes;  ///< exit codes that are worth a retry; empty: all
 };
 
-/// Reaction to a rate limit: short waits first, then the ladder (version 1.10 of the original).
+/// How baton reacts to a rate limit: short waits first, then the ladder (version 1.10 of the
+/// original).
 struct RateLimit {
   std::int64_t max_retries = 3;
   Millis base{30'000};
@@ -55,11 +56,11 @@ struct LoopState {
   ActionType action_type = ActionType::shell;  ///< see `by_agent`
   std::string role = "agent";                  ///< the role that runs an agent's action
   std::string capture;                         ///< name for the result; empty: none
-  /// As written. Without it `default_evaluator` applies.
+  /// The evaluator that the definition names. Empty: `default_evaluator` applies.
   std::optional<Evaluator> evaluator;
-  Json evaluate;               ///< its members; null: none
-  std::vector<Row> route;      ///< with `_` and `_error`
-  std::vector<Row> shorthand;  ///< `on_X` by X, without `on_maintain` and the like
+  Json evaluate;               ///< the members of `evaluate`; null: none
+  std::vector<Row> route;      ///< the rows of `route`, with `_` and `_error`
+  std::vector<Row> shorthand;  ///< the targets of `on_X`, with X as verdict
   std::string next;            ///< target for every outcome; empty: by verdict
   std::string on_maintain;     ///< target; empty: the initial state
   Millis timeout{0};           ///< of the action; 0: none
@@ -74,17 +75,16 @@ struct LoopState {
   bool routes = false;             ///< it has a `route`, so `shorthand` is not used
   bool terminal = false;
   bool failure = false;        ///< terminal, and the loop has failed
-  bool timeout_given = false;  ///< by the definition; else it is the default of the generation
+  bool timeout_given = false;  ///< the definition gives the timeout; else it is a default
   bool idempotent = false;     ///< the action may be repeated after a crash
   bool context_passthrough = false;
 
-  /// An agent runs the action (prompt, slash_command). Otherwise the shell runs it, if there is
-  /// one.
+  /// Whether an agent runs the action (prompt, slash_command). Otherwise the shell runs it.
   bool by_agent() const {
     return action &&
            (action_type == ActionType::prompt || action_type == ActionType::slash_command);
   }
-  /// The captures of the loop inside are stored under the state's name.
+  /// Whether baton stores the captures of the loop inside under the name of this state.
   bool hands_back() const { return !loop.empty() && (context_passthrough || !with.is_null()); }
 };
 
@@ -104,7 +104,7 @@ struct Parameter {
   Json values;    ///< of an enum; null: any
 };
 
-/// Short forms, `from`, `flow`, `fragments` and `import` are resolved.
+/// A definition with all short forms, `from`, `flow`, `fragments` and `import` resolved.
 struct Loop {
   std::string name;
   Generation generation = Generation::v1;
@@ -116,7 +116,7 @@ struct Loop {
   std::optional<std::int64_t> max_passes;  ///< passes of a loop with `maintain`
   std::string on_max_steps;                ///< a state; empty: none
   std::string on_max_passes;               ///< a state (`on_max_iterations`); empty: none
-  std::optional<std::int64_t> max_edge_revisits;  ///< of each edge; nothing: no limit
+  std::optional<std::int64_t> max_edge_revisits;  ///< of each edge; empty: no limit
   Millis backoff{0};                              ///< after each ordinary transition
   Millis timeout{0};  ///< of the whole loop, checked between states; 0: none
   bool maintain = false;
@@ -131,24 +131,26 @@ struct Loop {
   const LoopState* state(std::string_view state_name) const;  ///< nullptr: there is none
 };
 
-/// Reads the long form that `load` gives (library.h). Never fails: it ignores what does not fit,
-/// and a definition with errors is not loaded in the first place.
+/// Reads the long form that `load` gives (definition.h). Never fails: it ignores members that do
+/// not fit, and baton does not load a definition with errors.
 Loop loop_of(const Value& definition);
 
-/// The evaluator of a state that names none: nothing without an action, the judge for an agent (the
-/// exit code with `llm.enabled: false`), else the exit code.
+/// The evaluator of a state that names none. Empty without an action. For an agent it is the judge,
+/// or the exit code with `llm.enabled: false`. For an MCP tool it is `mcp_result`. For the shell it
+/// is the exit code.
 std::optional<Evaluator> default_evaluator(const Loop& loop, const LoopState& state);
 
-/// Adds the defaults of parameters to the context. Errc::usage when a required one is missing or a
-/// value has the wrong type.
+/// Adds the defaults of parameters to the context. Errc::usage: a required parameter is missing, or
+/// a value has the wrong type.
 Result<void> fill_parameters(const Loop& loop, Json& context);
 
-/// The context of a run with the defaults of parameters. Errc::usage as above, and for a required
-/// input that is missing or empty.
+/// The context of a run, with the defaults of parameters. Errc::usage: as above, or a required
+/// input is missing or empty.
 Result<Json> complete_context(const Loop& loop, Json context);
 
-/// The positional input of a start. A JSON object whose members are all in the context or the
-/// parameters is merged; every other text goes to `input_key`.
+/// Adds the positional input of a start to the context. If the input is a JSON object and the
+/// context or the parameters know all its members, it is merged. Any other text goes to
+/// `input_key`.
 void unpack_input(const Loop& loop, std::string_view input, Json& context);
 
 }  // namespace baton::fsm_loop

@@ -25,9 +25,9 @@ void EventLog::add(std::string_view event, const Json& payload, std::size_t dept
 
 namespace {
 
-constexpr int kMostMoves = 100;  ///< of states without an action in one decision
+constexpr int kMostMoves = 100;  ///< steps in one decision; a loop may have no actions
 constexpr Millis kBreather{10};
-constexpr std::size_t kMostCommand = 131'071;  ///< bytes of one argument, with Linux
+constexpr std::size_t kMostCommand = 131'071;  ///< bytes: Linux's limit for one argument
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void Machine::run() {
   decision_.wake = snapshot_.view.now + kBreather;
 }
 
-/// Whether something changed, so that the next step can follow at once.
+/// Does one step. True if something changed, so that the next step can follow at once.
 bool Machine::step() {
   Frame& frame = snapshot_.memo.frames.back();
   read(frame);
@@ -57,7 +57,7 @@ bool Machine::step() {
     return false;
   }
   frame.work.waits_since_ms = frame.work.next_wait_event_ms = 0;
-  // The definition has lost the state; entering it says so.
+  // If the definition does not have the state any more, `enter` reports it.
   if (state_of(frame) == nullptr)
     frame.work.step = Step::enter;
   switch (frame.work.step) {
@@ -70,7 +70,7 @@ bool Machine::step() {
     case Step::child:
       break;
   }
-  // The frame of the loop inside is gone, so its result is unknown.
+  // The memo has lost the frame of the loop inside, so the result of that loop is unknown.
   fault(frame, "the loop inside this state is not known any more");
   return true;
 }
@@ -156,7 +156,7 @@ bool Machine::enter(Frame& frame) {
   return true;
 }
 
-/// A loop with `maintain` starts again instead of entering its terminal state.
+/// Starts a loop with `maintain` again instead of entering its terminal state.
 void Machine::restart(Frame& frame, const LoopState& terminal) {
   Record& record = frame.record;
   if (loop_.max_passes && record.passes + 1 >= *loop_.max_passes) {
@@ -178,7 +178,7 @@ void Machine::restart(Frame& frame, const LoopState& terminal) {
   move(frame, transition.to, {}, "maintain");
 }
 
-/// Whether the timeout of the last frame or of a loop around it is over.
+/// Whether the timeout is over: that of the last frame, or of a loop around it.
 bool Machine::out_of_time() const {
   const auto over = [&](const Frame& each, Millis most) {
     return most > Millis(0) && Millis(elapsed_ms(each)) > most;
@@ -190,7 +190,7 @@ bool Machine::out_of_time() const {
          });
 }
 
-/// Whether a limit keeps the next state from being entered.
+/// Whether a limit keeps the loop from entering the next state. If so, it handles the limit.
 bool Machine::stopped_by_limit(Frame& frame) {
   Record& record = frame.record;
   const std::int64_t max_steps = record.max_steps.value_or(loop_.max_steps);
@@ -207,7 +207,7 @@ bool Machine::stopped_by_limit(Frame& frame) {
   return true;
 }
 
-/// Enters the summary state of a limit, if there is one.
+/// Enters the summary state of a limit. False if there is none.
 bool Machine::begin_summary(Frame& frame, std::string_view limit, std::string_view summary_state,
                             std::string_view event, std::int64_t count) {
   if (summary_state.empty() || loop_.state(summary_state) == nullptr)
@@ -222,7 +222,7 @@ bool Machine::begin_summary(Frame& frame, std::string_view limit, std::string_vi
   return true;
 }
 
-/// `max_retries` and `throttle` may lead to another state instead of this one.
+/// Applies `max_retries` and `throttle`. True if the loop does not enter this state.
 bool Machine::stopped_by_guard(Frame& frame, const LoopState& state) {
   Record& record = frame.record;
   const auto retries = record.retries.find(state.name);
@@ -256,7 +256,7 @@ bool Machine::throttled(Frame& frame, const LoopState& state) {
     return false;
   }
   const Transition transition = transition_when_throttled(loop_, state, values(frame));
-  // A target that leads back to this state is no target.
+  // A target that leads back to this state would not end the repetition.
   if (transition.kind != Transition::Kind::to || transition.to == state.name) {
     events_.add("throttle_stop", payload);
     end(Status::failed, "error", false,
@@ -340,18 +340,18 @@ void Machine::halt(Status status, std::string_view terminated_by, const std::str
   Record& record = snapshot_.record();
   record.status = status;
   Frame& top = snapshot_.memo.frames.back();
-  // An action that has ended is not run again; everything else is.
+  // After a resume an action that has ended does not run again. All other work begins anew.
   if (top.work.step != Step::judge)
     top.work = Work{};
   top.work.announced.clear();
-  // The question belongs to the old definition; a resume asks again.
+  // The question belongs to the old definition, so a resume builds it again.
   top.work.asked.clear();
   add_completed(record, terminated_by, error);
 }
 
 void Machine::resume_loop(bool from_handoff) {
   Record& record = snapshot_.record();
-  // Continues with the state that the limit has replaced.
+  // Continues with the state that the limit has replaced by its summary state.
   if (!record.limited_state.empty()) {
     snapshot_.memo.frames.resize(1);
     snapshot_.memo.frames.front().work = Work{};

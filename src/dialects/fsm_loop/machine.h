@@ -14,10 +14,10 @@
 
 namespace baton::fsm_loop {
 
-// What the output of an action says about the loop and about the agent's service: marker lines,
-// rate limits, server errors.
+// What the output of an action tells: marker lines for the loop, rate limits and server errors of
+// the agent's service.
 
-/// What an action asks of its loop with a line of its output.
+/// What an action asks of its loop by a line of its output.
 struct Signal {
   enum class Kind { none, handoff, error, stop };
   Kind kind = Kind::none;
@@ -25,12 +25,12 @@ struct Signal {
   bool operator==(const Signal&) const = default;
 };
 
-/// `CONTEXT_HANDOFF: TEXT`, `FATAL_ERROR: TEXT` or `LOOP_STOP: [TEXT]` at the beginning of a line,
-/// after blanks. The last such line counts. `anywhere`: also within a line, as in the original;
-/// then an agent that quotes its instructions triggers it.
+/// Finds `CONTEXT_HANDOFF: TEXT`, `FATAL_ERROR: TEXT` or `LOOP_STOP: [TEXT]` at the beginning of a
+/// line, after blanks. The last such line counts. With `anywhere` the marker may also stand within
+/// a line, as in the original. Then an agent that quotes its instructions triggers it.
 Signal signal_in(std::string_view output, bool anywhere);
 
-/// Why an action failed, as far as its output shows (version 1.10 of the original).
+/// Why an action failed, as far as its output shows it (version 1.10 of the original).
 enum class Failure {
   ordinary,
   rate_limit,  ///< worth waiting for
@@ -38,10 +38,11 @@ enum class Failure {
   cut_off,     ///< SIGTERM ended it after it had printed something: retry soon
   refused,     ///< not authorised: a retry does not help
 };
-/// `ordinary` for an action that succeeded, whatever it printed.
+/// `ordinary` also for an action that succeeded, did not run or ran out of time, whatever it
+/// printed.
 Failure failure_of(const ActionResult& action);
 
-/// The waits of a state so far: `rate_limit_retries` of the state file.
+/// How long a state has waited so far: `rate_limit_retries` of the state file.
 struct Waited {
   std::int64_t short_retries = 0;
   std::int64_t long_retries = 0;
@@ -51,25 +52,25 @@ struct Waited {
 Waited waited_of(const Value* entry);
 Json json_of(const Waited& waited);
 
-/// How long to wait now, and in which tier. Nothing when all retries are used up. `salt` spreads
-/// the waits of loops that were rejected at the same time.
+/// How long to wait now, and in which tier. Empty if all retries are used up. `salt` spreads the
+/// waits of loops that were rejected at the same time.
 struct Wait {
   Millis time{0};
   bool long_tier = false;
 };
 std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt);
 
-// Executes a loop. What takes time (an action, a judge, a wait) becomes part of the decision;
-// everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
+// Executes a loop. Work that takes time (an action, a judge, a wait) becomes part of the decision.
+// Everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
 // (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state).
 
-/// Collects lines for the event file; they are appended in one write.
+/// Collects lines for the event file. baton appends them in one write.
 class EventLog {
  public:
   explicit EventLog(Snapshot& snapshot) : snapshot_(snapshot) {}
 
-  /// Adds one line with `event`, `ts`, the payload and `seq`, a number that no other line of this
-  /// run has. `depth` is above 0 for a loop inside another one.
+  /// Adds one line with `event`, `ts`, the payload and `seq`. No other line of this run has the
+  /// same `seq`. `depth` is above 0 for a loop inside another one.
   void add(std::string_view event, const Json& payload);
   void add(std::string_view event, const Json& payload, std::size_t depth);
   const std::string& lines() const { return lines_; }
@@ -80,20 +81,20 @@ class EventLog {
 };
 
 /// One entry of a state: enter -> act -> (judge) -> verdict -> transition -> enter the next state.
-/// `enter` first looks whether the loop ends: at a terminal state, a limit or the timeout. A loop
-/// inside a state is one more frame; its end is the result of that state.
+/// `enter` first checks whether the loop ends: at a terminal state, a limit or the timeout. A loop
+/// inside a state is one more frame. The end of that loop is the result of the state.
 class Machine {
  public:
   Machine(Snapshot& snapshot, EventLog& events, Decision& decision)
       : snapshot_(snapshot), events_(events), decision_(decision) {}
 
-  /// Continues until something has to be waited for.
+  /// Runs the loop until it has to wait for something.
   void run();
-  /// The loop ends. Drops the work in progress and logs `loop_complete`.
+  /// Ends the loop: drops the work in progress and logs `loop_complete`.
   void finish(Status status, std::string_view terminated_by, const std::string& error = {});
-  /// The loop stops where it is, also inside a loop within it, and can be resumed there.
+  /// Stops the loop where it is, even inside a loop within it, so that it can be resumed there.
   void halt(Status status, std::string_view terminated_by, const std::string& error = {});
-  /// Continues after `halt`, a limit, a handoff, or where another program left it.
+  /// Continues after `halt`, a limit or a handoff, or where another program left the loop.
   void resume_loop(bool from_handoff);
 
  private:
@@ -147,7 +148,7 @@ class Machine {
   Snapshot& snapshot_;
   EventLog& events_;
   Decision& decision_;
-  // Of the last frame; `context_` is what its placeholders read.
+  // The loop and the context of the last frame. Placeholders read `context_`.
   Loop loop_;
   Json context_;
 };

@@ -44,7 +44,8 @@ void fields(Record& record, Visit visit) {
 
 namespace {
 
-/// The last member that is always written. Those after it are written only when they have content.
+/// The last member that baton always writes. It writes the members after it only if they have
+/// content.
 constexpr std::string_view kLastFixed = "seq";
 
 bool has_content(const Value& value) {
@@ -59,7 +60,7 @@ bool has_content(const Value& value) {
 
 Record record_of(const Value& state) {
   Record record;
-  // Without a phase the file is another program's. The action may or may not have run.
+  // A file without a phase comes from another program. Its action may or may not have run.
   record.phase = Phase::entered;
   read_memo(state, record);
   return record;
@@ -136,7 +137,7 @@ void fields(Work& work, Visit visit) {
   visit("result", work.result);
 }
 
-/// Without the record, which for the first frame is the state file.
+/// All members but the record. The record of the first frame is in the state file.
 template <class Visit>
 void fields(Frame& frame, Visit visit) {
   visit("definition", frame.definition);
@@ -145,7 +146,7 @@ void fields(Frame& frame, Visit visit) {
   visit("since_ms", frame.since_ms);
 }
 
-/// Without the frames.
+/// All members but the frames; memo_of and json_of handle those.
 template <class Visit>
 void fields(Memo& memo, Visit visit) {
   visit("driven", memo.owned);

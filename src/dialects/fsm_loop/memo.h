@@ -17,11 +17,11 @@
 
 namespace baton::fsm_loop {
 
-// The progress of a loop: its state file as a type. Members of the file that baton does not know
-// stay in it.
+// The progress of a loop: its state file as a struct. The file keeps members that baton does not
+// know.
 
-/// How far the present entry of `current_state` is. Nothing before this point is ever repeated,
-/// neither after a crash nor after a resume.
+/// How far the present entry of `current_state` is. baton repeats nothing before this point: not
+/// after a crash, and not after a resume without `--redo`.
 enum class Phase {
   entered,      ///< the action has to run, or runs
   action_done,  ///< the action has ended, and its result is stored
@@ -45,7 +45,7 @@ constexpr const auto& word_table(Phase /*phase*/) {
 
 using Counts = std::map<std::string, std::int64_t>;
 
-/// The progress of one loop. Loops inside another one have it in the memo instead of a file.
+/// The progress of one loop. For a loop inside another one, the memo has it instead of a file.
 struct Record {
   std::string loop_name;
   std::string current_state;
@@ -63,15 +63,15 @@ struct Record {
   Counts retries;                     ///< by state: re-entries in a row
   Counts edges;                       ///< by `from->to`
   Counts entries;                     ///< by state with a throttle: entries in a row
-  Json rate_limits = Json::object();  ///< by state; see output_signals.h
-  std::int64_t exhaustions = 0;       ///< rate limits in a row that did not lift
+  Json rate_limits = Json::object();  ///< by state; see Waited
+  std::int64_t exhaustions = 0;       ///< how many rate limits in a row outlasted all retries
   std::vector<std::string> messages;
-  Json context = Json::object();  ///< values of the start, merged over those of the definition
+  Json context = Json::object();  ///< values of the start, on top of those of the definition
   Phase phase = Phase::routed;
   std::string resumed_at;
   std::int64_t resume_count = 0;
   std::int64_t seq = 0;                   ///< number of the last event
-  std::optional<std::int64_t> max_steps;  ///< of the start; replaces that of the definition
+  std::optional<std::int64_t> max_steps;  ///< from the start; replaces that of the definition
   std::string start;          ///< id of the request that started it; empty: another program did
   std::string archived;       ///< folder of the run before; empty: none
   std::string terminated_by;  ///< why it has ended
@@ -81,7 +81,7 @@ struct Record {
   std::string_view status_word() const { return kStatus.at(static_cast<std::size_t>(status)).word; }
 };
 
-/// The end of a text. Never cuts a UTF-8 character.
+/// The end of a text. It does not begin within a UTF-8 character.
 std::string_view last_bytes(std::string_view text, std::size_t bytes);
 
 /// The largest messages (bytes) and captures (bytes of JSON) of a loop. The state file must stay
@@ -89,27 +89,27 @@ std::string_view last_bytes(std::string_view text, std::size_t bytes);
 inline constexpr std::size_t kMostMessages = 2'097'152;
 inline constexpr std::size_t kMostCaptured = 12'582'912;
 
-/// Adds a message. Drops the oldest ones, and then the beginning of this one, to stay within the
-/// limit.
+/// Adds a message. To stay within the limit it drops the oldest messages, and then the beginning of
+/// this one.
 void add_message(Record& record, std::string_view message);
 
 /// Moves `record` to the next state and counts or resets retries.
 void change_state(Record& record, const std::string& from, const std::string& to);
 
-/// Reads a document that its schema accepts.
+/// The document must have passed its schema.
 Record record_of(const Value& state);
-/// The state file to write. Members of `before` that baton does not know stay.
+/// The state file to write. It keeps members of `before` that baton does not know.
 Json json_of(const Record& record, const Value* before);
 
-// What baton remembers of a loop beside its state file. It is part of the journal and commits
-// together with the state file. The names of its members in JSON never change.
+// What baton remembers of a loop besides its state file. The journal commits it together with the
+// state file. The names of its JSON members never change.
 
 /// What happens now in the state that a loop has entered.
 enum class Step {
-  enter,  ///< the next state has to be entered
-  act,    ///< its action runs
-  judge,  ///< a judge or `git diff` runs, which the verdict needs
-  child,  ///< another loop runs in it: the next frame
+  enter,  ///< the loop has to enter the next state
+  act,    ///< the action of the state runs
+  judge,  ///< a judge or `git diff` runs, because the verdict needs it
+  child,  ///< another loop runs in the state: the next frame
 };
 struct StepRow {
   std::string_view word;
@@ -129,10 +129,10 @@ constexpr const auto& word_table(Step /*step*/) {
 /// The work in the present entry of a state.
 struct Work {
   Step step = Step::enter;
-  std::string action;                   ///< the text to run, placeholders filled in
+  std::string action;                   ///< the text to run, with placeholders filled in
   std::int64_t tries = 0;               ///< retries of the action in this entry
-  std::int64_t api_tries = 0;           ///< of those, after an error of a server
-  std::int64_t infra_tries = 0;         ///< of those, after SIGTERM ended it
+  std::int64_t api_tries = 0;           ///< those after an error of a server
+  std::int64_t infra_tries = 0;         ///< those after SIGTERM ended the action
   RunId announced;                      ///< the run for which `action_start` was logged
   std::optional<ActionResult> result;   ///< of the action, once it has ended
   std::string asked;                    ///< the question for the judge
@@ -144,10 +144,10 @@ struct Work {
   std::string limit;                    ///< with `summary`: the limit, as in `terminated_by`
 };
 
-/// One running loop: the flow's own, or one inside a state of the frame before.
+/// One running loop: the flow's own loop, or a loop inside a state of the frame before.
 struct Frame {
-  Json definition;  ///< as it was when the run started; see library.h
-  Record record;    ///< progress; for the first frame the state file has it
+  Json definition;  ///< from the start of the run; see Loaded::definition
+  Record record;    ///< progress; for the first frame it is the state file
   Work work;
   std::int64_t since_ms = 0;     ///< start or last resume, on baton's clock
   Json memory = Json::object();  ///< by state: what its evaluator remembers
@@ -155,22 +155,22 @@ struct Frame {
 
 /// Everything baton remembers of one loop.
 struct Memo {
-  bool owned = false;  ///< baton started the loop or took it over
-  std::string start;   ///< `Record::start` of the run that this is about
+  bool owned = false;  ///< baton has started the loop or taken it over
+  std::string start;   ///< `Record::start` of the run that the memo is about
   std::int64_t resumes = 0;
-  std::string stage;           ///< of the subject `main`
-  bool scope_claimed = false;  ///< the first action was started, so the scope is held
+  std::string stage;           ///< the stage of the subject `main`
+  bool scope_claimed = false;  ///< the first action has started, so the loop holds its scope
   /// The paths of the scope with links resolved, as they were at the start or the last resume.
   std::vector<std::string> scope;
-  std::int64_t stopped_ms = 0;  ///< since when the timeout does not count; 0: it counts
-  std::string spawn;            ///< what the agent after a handoff is told; empty: none is wanted
-  RunId spawned;                ///< the run of that agent
+  std::int64_t stopped_ms = 0;  ///< since when the timeout stands still; 0: it runs
+  std::string spawn;  ///< text for the agent that continues after a handoff; empty: no such agent
+  RunId spawned;      ///< the run of that agent
   std::vector<std::string> dealt;  ///< answered requests that the view may still hold
-  /// the first one is the flow's own loop. A deque: references to frames stay valid
+  /// The first frame is the loop of the flow itself. A deque keeps references to frames valid.
   std::deque<Frame> frames;
 };
 
-/// `own`: what the state file says, for the first frame.
+/// `own`: the state file, as the record of the first frame.
 Memo memo_of(const Json& json, const Record& own);
 Json json_of(const Memo& memo);
 

@@ -58,8 +58,8 @@ bool letter(char c) {
   return c >= 'a' && c <= 'z';
 }
 
-/// An HTTP status: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:` at the beginning of
-/// a line. Not any number that happens to be the same.
+/// Whether the text has an HTTP status: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:`
+/// at the beginning of a line. The same number elsewhere does not count.
 bool says_status(const std::string& text, std::string_view code) {
   constexpr std::array<std::string_view, 4> kBefore = {"error", "status", "code", "http"};
   for (std::size_t at = text.find(code); at != std::string::npos; at = text.find(code, at + 1)) {
@@ -87,11 +87,11 @@ constexpr Millis kWaitEventInterval{60'000};  ///< between two events of a long 
 
 /// A few retries after a short wait.
 struct RetryRule {
-  const char* event;      ///< of a retry
-  const char* exhausted;  ///< event when no retry is left
+  const char* event;      ///< the event of a retry
+  const char* exhausted;  ///< the event when no retry is left
   std::int64_t tries;
   Millis wait;
-  std::int64_t Work::*made;  ///< counter of the retries
+  std::int64_t Work::*made;  ///< the counter of the retries
 };
 constexpr RetryRule kServerRetry{"api_error_retry", "api_error_exhausted", 2, Millis{30'000},
                                  &Work::api_tries};
@@ -101,7 +101,7 @@ constexpr RetryRule kCutOffRetry{"infra_retry", "infra_retry_exhausted", 2, Mill
 }  // namespace
 
 Signal signal_in(std::string_view output, bool anywhere) {
-  // From the end: the last line wins.
+  // Begins at the end, because the last such line counts.
   std::size_t end = output.size();
   for (;;) {
     const auto newline = end == 0 ? std::string_view::npos : output.rfind('\n', end - 1);
@@ -142,7 +142,7 @@ Waited waited_of(const Value* entry) {
   Waited waited;
   if (entry != nullptr)
     read_memo(*entry, waited);
-  // Older files only have the number of short waits.
+  // Older files have only the number of short waits.
   if (const auto count = entry == nullptr ? std::nullopt : json::integer(*entry))
     waited.short_retries = *count;
   return waited;
@@ -170,11 +170,11 @@ std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std:
   return Wait{limit.ladder[rung], true};
 }
 
-/// Whether the service rejected the action. If so, schedules a retry, or goes on without an
-/// evaluation.
+/// Whether the service of the agent rejected the action. If so, it schedules a retry, or goes on
+/// without an evaluation.
 bool Machine::retries_later(Frame& frame, const ActionResult& result) {
   const LoopState& state = *state_of(frame);
-  // The output of a shell command is not searched, unless its state handles rate limits.
+  // baton searches the output of a shell command only if its state handles rate limits.
   if (!state.by_agent() && state.rate_limit.exhausted.empty())
     return false;
   switch (failure_of(result)) {
@@ -194,7 +194,8 @@ bool Machine::retries_later(Frame& frame, const ActionResult& result) {
   return false;
 }
 
-/// No retry is left: stores the result like that of any other action. False as with `add_capture`.
+/// Stores the result like that of any other action, because no retry is left. False as with
+/// `add_capture`.
 bool Machine::store_failed_result(Frame& frame, const ActionResult& result) {
   if (!store_result(frame, result))
     return false;
@@ -245,7 +246,7 @@ bool Machine::wait_for_rate_limit(Frame& frame, const ActionResult& result) {
   return true;
 }
 
-/// `waited`: without this wait.
+/// `waited` does not include the present wait.
 void Machine::add_wait_event(const Frame& frame, const Waited& waited, bool long_tier) {
   const LoopState& state = *state_of(frame);
   const std::int64_t since = frame.work.waits_since_ms;

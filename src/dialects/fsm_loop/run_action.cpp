@@ -11,19 +11,19 @@ namespace baton::fsm_loop {
 
 namespace {
 
-constexpr std::size_t kPreview = 2000;   ///< bytes of output in an event: the last ones
-constexpr std::size_t kMostLines = 500;  ///< events per action, one for each line: the last ones
+constexpr std::size_t kPreview = 2000;   ///< last bytes of an output, for an event
+constexpr std::size_t kMostLines = 500;  ///< last lines of an output, one event each
 constexpr int kTimedOut = 124;
 constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
 
-/// The end of an output; null when it is empty.
+/// The end of an output; null if the output is empty.
 Json preview(const std::string& text) {
   return text.empty() ? Json() : Json(last_bytes(text, kPreview));
 }
 
-/// An exit code in the way of a shell: 124 after a timeout, 127 when it did not run, negative for a
-/// signal.
+/// The result of a run, with an exit code as in a shell: 124 after a timeout, 127 if the program
+/// did not run. After a signal it is negative.
 ActionResult result_of(const Run& run) {
   ActionResult result;
   result.output = run.output;
@@ -38,7 +38,7 @@ ActionResult result_of(const Run& run) {
   } else if (run.signal != 0) {
     result.exit_code = -run.signal;
   } else {
-    // The shim was killed with the action, so the exit code is unknown.
+    // The shim died together with the action, so the exit code is unknown.
     result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
   }
   return result;
@@ -56,8 +56,8 @@ std::vector<std::string> last_lines(const std::string& output) {
 
 }  // namespace
 
-/// The newest run for this role in this stage. `turn` becomes higher when an interrupted action may
-/// be repeated.
+/// The newest run for this role in this stage. It raises `turn` if an interrupted action may be
+/// repeated.
 const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
   const std::uint64_t generation = snapshot_.view.stages.at(Subject(kSubject)).generation;
   const LoopState* const state = loop_.state(snapshot_.memo.frames.back().record.current_state);
@@ -76,7 +76,7 @@ const Run* Machine::run_of(const Role& role, std::uint32_t& turn) const {
 /// Asks for a run in the present stage. Returns its result once it has ended or cannot start.
 std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
   const auto now = snapshot_.view.stages.find(Subject(kSubject));
-  // The stage only changes with this decision. The next one asks again.
+  // The new stage takes effect after this decision. The next decision asks again.
   if (now == snapshot_.view.stages.end() || now->second.stage != snapshot_.memo.stage)
     return std::nullopt;
   for (const Run& run : snapshot_.view.runs)
@@ -182,7 +182,7 @@ void Machine::action_ended(Frame& frame, ActionResult result) {
   if (!result.timeout_kind.empty())
     payload.set("timeout_kind", result.timeout_kind);
   events_.add("action_complete", payload);
-  // A marker line is a deliberate message, so the output is no rejection by the service.
+  // The agent wrote a marker line on purpose, so its service did not reject the action.
   const bool asks = signal_in(result.output, snapshot_.signals_anywhere).kind != Signal::Kind::none;
   if (!frame.work.summary && !asks && retries_later(frame, result))
     return;
@@ -200,8 +200,8 @@ void Machine::action_ended(Frame& frame, ActionResult result) {
   conclude(frame, nullptr);
 }
 
-/// Stores a capture. False if the state file would become too large; then the error has been
-/// handled.
+/// Stores a capture. False if the state file would become too large. In that case it has handled
+/// the error.
 bool Machine::add_capture(Frame& frame, const std::string& name, const Json& value) {
   Json captured = frame.record.captured;
   captured.set(name, value);
@@ -243,7 +243,7 @@ bool Machine::ask_judge(Frame& frame) {
     if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
       wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
   } else {
-    // After a timeout or a stop the judge has not been asked yet.
+    // After `halt` the question is gone, so it is taken from the new definition.
     if (frame.work.asked.empty()) {
       frame.work.asked = side->input;
       frame.work.model = side->model;
@@ -264,7 +264,7 @@ bool Machine::ask_judge(Frame& frame) {
   return true;
 }
 
-/// `values` must outlive it.
+/// `values` must outlive the result.
 Judging Machine::judging(const Frame& frame, const Values& values, const ActionResult* side) const {
   const LoopState& state = *state_of(frame);
   return {.loop = loop_,
@@ -276,7 +276,7 @@ Judging Machine::judging(const Frame& frame, const Values& values, const ActionR
           .memory = json::child(*frame.memory, state.name)};
 }
 
-/// The action has ended, or there is none: evaluates it.
+/// Evaluates the action that has ended, or a state without an action.
 void Machine::conclude(Frame& frame, const ActionResult* side) {
   const LoopState& state = *state_of(frame);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
@@ -331,7 +331,7 @@ void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   apply(frame, transition, verdict.name);
 }
 
-/// An error that no evaluator sees. Only targets for errors apply.
+/// Handles an error that no evaluator sees. Only targets for errors apply.
 void Machine::fault(Frame& frame, const std::string& why) {
   const LoopState& state = *state_of(frame);
   const Transition transition = transition_after_fault(loop_, state, why, values(frame));
@@ -359,7 +359,7 @@ void Machine::apply(Frame& frame, const Transition& transition, const std::strin
     case Transition::Kind::error:
       return end(Status::failed, "error", false, transition.why);
     case Transition::Kind::stop:
-      // The action did not end by itself, so the state runs again.
+      // The action did not end by itself, so the state runs again after a resume.
       frame.record.phase = Phase::entered;
       return end(Status::interrupted, "interrupted", false, transition.why);
     case Transition::Kind::to:
@@ -402,7 +402,7 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
     frame.work.until_ms = (snapshot_.view.now + loop_.backoff).time_since_epoch().count();
 }
 
-/// Handles a marker line in the output of the action.
+/// Handles a marker line in the output of the action. False if there is none.
 bool Machine::handle_signal(Frame& frame) {
   if (!frame.work.result)
     return false;
@@ -441,7 +441,7 @@ void Machine::handle_handoff(Frame& frame, const std::string& text) {
   Record& own = snapshot_.record();
   own.status = Status::awaiting_continuation;
   own.terminated_by = "handoff";
-  // Also for the agent in a loop inside.
+  // In a loop inside, the agent reads the text from the record of that frame.
   own.continuation_prompt = frame.record.continuation_prompt = text;
   // The agent stopped in the middle, so the state runs again.
   frame.record.phase = Phase::entered;

@@ -17,17 +17,18 @@ Claim path_claim(const std::string& path) {
   return Claim{"path:" + path, 1};
 }
 
-/// Of all loops of this name with `singleton`, one runs at a time.
+/// Of all loops with this name and `singleton`, only one may run at a time.
 Claim singleton_claim(std::string_view loop_name) {
   return Claim{"loop:" + std::string(loop_name), 1};
 }
 
-/// Two spellings of one path are one claim.
+/// Resolves links, so that two spellings of one path are one claim.
 std::string real_path_of(const Environment& env, const std::string& path) {
   return env.real_path && path != env.root ? env.real_path(path) : path;
 }
 
-/// A path with a placeholder that has no value claims the whole project, which is the safe side.
+/// The paths that the loop claims. A path whose placeholder has no value claims the whole project,
+/// which is the safe side.
 std::vector<std::string> scope_paths(Snapshot& snapshot, const Loop& loop) {
   const Frame& frame = snapshot.memo.frames.front();
   const Json context = merged(*loop.context, *frame.record.context);
@@ -55,7 +56,7 @@ void write_lock(Snapshot& snapshot, const std::vector<std::string>& paths, bool 
       json::integer(there->document->root(), "pid") == pid)
     return;
   if (snapshot.view.rejected.contains(path))
-    return;  // another program's lock that is damaged; it claims nothing and is left as it is
+    return;  // a damaged lock of another program: it claims nothing, and baton leaves it as it is
   Json scope = Json::array();
   for (const std::string& each : paths)
     scope.push(each);
@@ -76,7 +77,7 @@ void write_lock(Snapshot& snapshot, const std::vector<std::string>& paths, bool 
 void archive_file(Snapshot& snapshot, const std::string& path, std::string_view name,
                   std::string_view end, const std::string& why, Decision& decision) {
   const Record& record = snapshot.record();
-  // A copy of the state that is taken over again starts with a lower count.
+  // If baton takes over an old copy of the state, the count in that copy is lower.
   const std::int64_t resumes = std::max(record.resume_count, snapshot.memo.resumes);
   const std::string count = resumes > 0 ? "." + std::to_string(resumes) : std::string();
   decision.updates.emplace_back(Move{path, snapshot.view.docs.at(path).document->digest(),
@@ -91,7 +92,8 @@ void archive_lock(Snapshot& snapshot, Decision& decision) {
     archive_file(snapshot, snapshot.paths.lock(), "lock", ".json", "the loop has ended", decision);
 }
 
-/// A .pid file of a dead program, which would make others think that nobody runs the loop.
+/// Archives the .pid file of a dead program. Other programs would conclude from it that nobody runs
+/// the loop.
 void archive_pid_file(Snapshot& snapshot, Decision& decision) {
   if (snapshot.present(snapshot.paths.pid()) != nullptr && owner_of(snapshot) == Owner::dead)
     archive_file(snapshot, snapshot.paths.pid(), "pid", "",
@@ -111,7 +113,7 @@ void claim(Snapshot& snapshot, Decision& decision) {
   }
   archive_pid_file(snapshot, decision);
   const Loop loop = loop_of(*memo.frames.front().definition);
-  // The claim stays the same when a link changes meanwhile.
+  // The claim must stay the same if a link changes while the loop runs.
   if (memo.scope.empty())
     memo.scope = scope_paths(snapshot, loop);
   const std::vector<std::string>& paths = memo.scope;

@@ -20,7 +20,8 @@ bool is_word(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-/// `goal-fix-all-type-errors`: lower case, hyphens between words, 50 characters.
+/// A name from a goal, such as `goal-fix-all-type-errors`: lower case, hyphens between words, at
+/// most 50 characters.
 std::string slug(std::string_view goal) {
   constexpr std::size_t kCharacters = 50;
   std::string name;
@@ -80,8 +81,8 @@ void compile_goal(const Value& root, ShortForm& form) {
   form.states.push_back({"done", "/goal", terminal()});
 }
 
-/// Puts a value into the context and returns a placeholder for it. A text with placeholders is
-/// returned itself, because values of the context are not filled in.
+/// Puts a value into the context and returns a placeholder for it. Returns a text with placeholders
+/// as it is, because baton does not fill in values of the context.
 std::string by_context(const std::string& name, const Json& value, Json& context) {
   context.set(name, value);
   const auto text = json::text(*value);
@@ -89,8 +90,8 @@ std::string by_context(const std::string& name, const Json& value, Json& context
                                                             : "${context." + name + "}";
 }
 
-/// The last measurement has a capture of its own, because `prev` belongs to the state between two
-/// measurements.
+/// The form needs a capture of its own for the last measurement. `prev` belongs to the state
+/// between two measurements.
 void compile_convergence(const Value& root, ShortForm& form) {
   const Value* const tolerance = json::child(root, "tolerance");
   Json context = Json::object();

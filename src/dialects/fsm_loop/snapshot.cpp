@@ -15,14 +15,14 @@ namespace {
 
 FileKind kind(std::string name, std::string pattern, Format format) {
   FileKind result = file_kind("fsm_loop", std::move(name), std::move(pattern), format);
-  // Only the state file is essential: a running loop keeps the definition it started with, and its
-  // events and lock are for other programs.
+  // Only the state file is essential. A running loop keeps the definition from its start, and the
+  // events and the lock are for other programs.
   result.essential = result.kind == "state";
   result.kept = result.kind != "events";
   return result;
 }
 
-/// The file of other programs with the number of a process.
+/// The file in which other programs write the number of their process.
 FileKind process_id(std::string pattern) {
   FileKind result = kind("pid", std::move(pattern), Format::text);
   result.schema.clear();
@@ -96,8 +96,8 @@ Snapshot::Snapshot(const View& given) : view(given), paths(given) {
     return;
   const Record own = record_of(state->document->root());
   memo = memo_of(view.memo, own);
-  // baton wrote the state file when it started the run. If the file is about another run than the
-  // memo, that run has started just now, or it belongs to another program.
+  // baton writes the state file when it starts a run. If the file is about another run than the
+  // memo, that run has just started, or it belongs to another program.
   const bool same = memo.owned && memo.start == own.start;
   const std::int64_t resumes = memo.resumes;
   if (!same) {
@@ -139,7 +139,8 @@ std::string Snapshot::definition_fault() const {
 
 Loaded Snapshot::loaded(const std::string& path) const {
   Library library = library_of(view.docs);
-  // Everything in `wanted` was asked for. A file that is not among the documents does not exist.
+  // `reads` has asked for all wanted files. So a file that is not among the documents does not
+  // exist.
   for (auto missing = wanted(path, library); !missing.empty(); missing = wanted(path, library))
     for (const std::string& each : missing)
       library.emplace(each, nullptr);

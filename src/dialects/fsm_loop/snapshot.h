@@ -11,8 +11,7 @@
 
 namespace baton::fsm_loop {
 
-// Where the files of one loop are, relative to the root, and how names and times in them are
-// spelled.
+// Where the files of one loop are, and how their names and times are spelled.
 
 /// Where the files of one loop lie, relative to the root.
 class Paths {
@@ -24,13 +23,13 @@ class Paths {
   std::string state() const { return running_ + ".state.json"; }
   std::string events() const { return running_ + ".events.jsonl"; }
   std::string lock() const { return running_ + ".lock"; }
-  /// Other programs write the number of the process that runs the loop there.
+  /// Other programs write the number of the process that runs the loop into this file.
   std::string pid() const { return running_ + ".pid"; }
-  /// Paths where the definition may be, best first: the loop's own, then that of the loop it is an
-  /// instance of.
+  /// The paths where the definition may be, best first. The paths of the loop itself come before
+  /// those of the loop it is an instance of.
   std::vector<std::string> definitions() const;
-  /// The folder for the files of a run that has ended. `started_at` is that of the run. `last` is
-  /// the folder of the run before it: two runs may start within one second.
+  /// The folder for the files of a run that has ended and started at `started_at`. `last` is the
+  /// folder of the run before, because two runs may start within one second.
   std::string archive(std::string_view started_at, std::string_view last) const;
 
  private:
@@ -39,41 +38,42 @@ class Paths {
   std::string running_;
 };
 
-/// `fix-types` of `fix-types-20260817T213505`: later versions of the original name each run so.
-/// Empty for other names.
+/// The loop in the name of one of its runs: `fix-types` for `fix-types-20260817T213505`. Later
+/// versions of the original give each run such a name. Empty for other names.
 std::string_view loop_of_instance(std::string_view stem);
 
-// The documents of one loop, read into types once per decision. Everything that decides about a
-// loop starts from here.
+// The documents of one loop, read into structs once per decision. All code that decides about a
+// loop starts here.
 
-/// Lives as long as the view that it was made from.
+/// It must not outlive the view.
 struct Snapshot {
   explicit Snapshot(const View& given);
 
   const View& view;
   Paths paths;
   const Accepted* state = nullptr;  ///< the state file; nullptr: none
-  Memo memo;                        ///< `frames.front()` has what the state file says
+  Memo memo;                        ///< `frames.front().record` is the state file
   bool signals_anywhere = false;    ///< option `signals: anywhere`
 
-  /// Whether baton runs this loop. If not, another program does, or nobody has started it.
+  /// Whether baton runs this loop. If not, another program runs it, or it was not started.
   bool owned() const { return state != nullptr && memo.owned; }
   Record& record() { return memo.frames.front().record; }
-  /// A document whose file exists; nullptr: none.
+  /// A document whose file exists; nullptr if there is none.
   const Accepted* present(const std::string& path) const;
   /// The journal's stage of the loop; empty: none.
   Word stage() const;
   /// The path of the definition; empty: none.
   std::string definition() const;
-  /// The first error of the definition as it is in the file, with its position. Empty when the file
-  /// is accepted. (Runs that are under way keep the version that they started with.)
+  /// The first error of the definition file, with its position. Empty if baton accepted the file. A
+  /// run in progress keeps the version from its start.
   std::string definition_fault() const;
-  /// The definition, put together from all files that `reads` of the dialect has asked for.
+  /// The definition, put together from all files that `reads` has asked for.
   Loaded loaded(const std::string& path) const;
-  /// A run that has not ended, whatever it was started for; nullptr: none.
+  /// A run that has not ended, of any subject and role; nullptr if there is none.
   const Run* live() const;
   std::int64_t now_ms() const { return view.now.time_since_epoch().count(); }
-  /// The same, but it stands still while the loop may not run. The timeout of a loop uses it.
+  /// Like now_ms, but this clock stands still while the loop may not run. The timeout of a loop
+  /// uses it.
   std::int64_t clock_ms() const { return memo.stopped_ms > 0 ? memo.stopped_ms : now_ms(); }
   /// Stops that clock while the loop waits for its scope or is paused.
   void keep_clock();
@@ -83,10 +83,12 @@ inline constexpr std::string_view kSubject = "main";
 /// The subject of the agent that continues after a handoff.
 inline constexpr std::string_view kHandoff = "handoff";
 
-/// The stage of a loop of another program that was interrupted or whose owner is dead; else empty.
+/// The stage of another program's loop: `interrupted`, or `owner_dead` if its process is gone.
+/// Empty otherwise.
 Word stage_of_other_program(const Snapshot& snapshot);
 
-/// While a loop runs, its stage names what runs in the present entry of its state.
+/// The stages of the flow. The stage of a running loop names what runs in the present entry of its
+/// state.
 Stages stages(const View& view);
 
 }  // namespace baton::fsm_loop

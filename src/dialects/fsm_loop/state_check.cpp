@@ -22,8 +22,8 @@ std::string spelled(std::string_view text, const Placeholder& each) {
   return std::string(text.substr(each.begin, each.end - each.begin));
 }
 
-/// A literal of the definition that is safe without quotes, or a value that is no text of a
-/// program.
+/// Whether a value is safe without quotes: a plain literal of the definition, or a value that no
+/// program has printed.
 bool harmless(const Value& root, const Placeholder& each) {
   if (each.space != "context")
     return each.space != "captured" && each.space != "prev";
@@ -43,7 +43,7 @@ bool harmless(const Value& root, const Placeholder& each) {
 
 void shell(const Value& root, const State& state, std::string_view action, FindingList& findings) {
   const std::vector<Placeholder> all = placeholders(action);
-  // A value that is the whole action is meant as a command.
+  // A placeholder that is the whole action is meant as a command.
   if (all.size() == 1 && all[0].begin == 0 && all[0].end == action.size())
     return;
   ShellQuotes quotes(action);
@@ -71,7 +71,7 @@ void text(const State& state, const std::string& pointer, std::string_view value
                      {.found = spelled(value, each), .suggestion = each.meant});
 }
 
-/// `/usr/bin/make` is a program, but without action_type an agent gets it.
+/// Warns about a program such as `/usr/bin/make`: without action_type an agent gets it.
 void program(const State& state, std::string_view action, FindingList& findings) {
   const std::string_view word = action.substr(0, action.find_first_of(" \t\n"));
   if (json::child(*state.body, "action_type") != nullptr || !word.starts_with('/') ||
@@ -108,7 +108,7 @@ constexpr std::array<std::string_view, 15> kKnownRoutes = {"on_success",
                                                            "on_rate_limit_exhausted",
                                                            "on_throttle_hard"};
 
-/// The known key that an unknown one is nearly; empty: none.
+/// The known key that an unknown key almost equals. Empty if there is none.
 std::string_view nearly(std::string_view key) {
   if (std::find(kKnownRoutes.begin(), kKnownRoutes.end(), key) != kKnownRoutes.end())
     return {};
@@ -133,7 +133,7 @@ class StateCheck {
     words();
     action_type();
     throttle();
-    // A state of another file may complete this one.
+    // Another file may complete an open state.
     const Value* const evaluate = json::child(body_, "evaluate");
     if (!state_.open)
       together();
@@ -179,7 +179,8 @@ class StateCheck {
                         "an error goes to `_error` here; with the original it goes to `_`");
   }
 
-  /// `on_` with any word is a target for that verdict, so a typing error would never be noticed.
+  /// Finds typing errors. `on_` with any word is a valid target for that verdict, so nothing else
+  /// would notice them.
   void spelling() {
     for (const auto& member : body_.GetObject()) {
       const std::string_view key = json::name(member.name);
@@ -193,7 +194,7 @@ class StateCheck {
     }
   }
 
-  /// A word of `route` that is nearly a known verdict never occurs.
+  /// Finds words of `route` that almost equal a known verdict. No evaluator returns them.
   void words() {
     const Value* const evaluate = json::child(body_, "evaluate");
     for (const auto& member : members_in(body_, "route")) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kSpaces = {
     "context", "captured", "prev", "result", "state", "loop", "env", "messages", "param", "last"};
-/// Name spaces with a fixed set of names.
+/// A name space with a fixed set of names.
 struct SpaceRow {
   std::string_view space;
   std::array<std::string_view, 5> names;
@@ -67,7 +67,8 @@ std::string_view first_name(std::string_view path) {
 }
 
 std::string fault_of(const Placeholder& found, std::string_view inside) {
-  // Such a default could be meant as both, and would reach a shell without quotes.
+  // `:default=TEXT:shell` could mean both suffixes, and the text would reach the shell without
+  // quotes.
   const bool both = found.has_default && found.default_text.ends_with(kShell);
   if (found.has_default + found.optional + found.shell > 1 || both)
     return "the suffixes :default=, ? and :shell exclude each other";
@@ -122,7 +123,7 @@ constexpr std::array kOperators = {
 };
 static_assert(in_enum_order(kOperators, &OperatorRow::op, Operator::ge));
 
-/// Without `_` between digits and without a plus, which from_chars does not accept.
+/// Removes `_` between digits and a leading plus, because from_chars does not accept them.
 std::string plain(std::string_view text) {
   std::string digits;
   if (text.starts_with('+') && !text.starts_with("+-"))
@@ -136,12 +137,12 @@ std::string plain(std::string_view text) {
   return digits;
 }
 
-/// No words and no hexadecimal numbers.
+/// False for words such as `inf`, and for hexadecimal numbers.
 bool spelled_as_decimal(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
 }
 
-/// Whether a number out of range is too small (and not too large).
+/// Whether a number out of range is too small, not too large.
 bool vanishes(std::string_view digits) {
   const std::size_t exponent = digits.find_first_of("eE");
   if (exponent != std::string_view::npos)
@@ -156,7 +157,7 @@ tl::unexpected<Error> no_number(std::string_view text) {
                            : "not a finite decimal number: \"" + printable(text, kShown) + "\"");
 }
 
-/// Only through maps; a number in the path is a name.
+/// The value at a path through maps. A number in the path is a name.
 Result<std::string> within(const Value* root, std::string_view path, std::string_view space,
                            std::string_view absent) {
   if (root == nullptr || root->IsNull())
@@ -179,7 +180,7 @@ std::string joined(std::span<const std::string> messages, std::size_t count) {
   return join(messages.subspan(from), "\n");
 }
 
-/// The 3 of `last(3)`.
+/// The count in `last(COUNT)`.
 std::optional<std::size_t> last_of(std::string_view path) {
   constexpr std::string_view kLast = "last(";
   if (!path.starts_with(kLast) || !path.ends_with(')'))
@@ -206,7 +207,8 @@ Result<std::string> of_environment(std::string_view path, const Values& values) 
   return fail(Errc::not_found, "the variable " + quoted_word(path) + " is not set");
 }
 
-/// Values for a fragment may have placeholders of the state that uses it.
+/// The value of a fragment's parameter may contain placeholders of the state that uses the
+/// fragment.
 Result<std::string> parameter(std::string_view path, const Values& values) {
   auto raw = within(values.param, path, "the fragment's parameters", "the state has no parameters");
   if (!raw || raw->find("${") == std::string::npos)

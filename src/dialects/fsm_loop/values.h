@@ -14,11 +14,11 @@
 
 namespace baton::fsm_loop {
 
-// Finds placeholders in texts. values.h fills them in.
+// Finds placeholders in texts. `interpolate` below fills them in.
 
 /// One `${namespace.path}` of a text. `$${` is a literal, not a placeholder.
 struct Placeholder {
-  std::size_t begin = 0;  ///< bytes, from the dollar to behind the brace
+  std::size_t begin = 0;  ///< `begin` is the dollar, `end` is one after the brace; in bytes
   std::size_t end = 0;
   std::string space;      ///< `captured`
   std::string path;       ///< `errors.output`
@@ -27,10 +27,10 @@ struct Placeholder {
   bool has_default = false;
   std::string default_text;  ///< `:default=TEXT`
   std::string fault;         ///< why it never has a value; empty: it is well-formed
-  std::string meant;         ///< the nearest well-formed one; empty: nothing is near
+  std::string meant;         ///< the placeholder that was probably meant; empty: unknown
   bool operator==(const Placeholder&) const = default;
 
-  /// A missing value is allowed.
+  /// Whether the value may be missing.
   bool may_miss() const { return optional || has_default; }
 };
 
@@ -43,7 +43,7 @@ bool computed(std::string_view text);
 class ShellQuotes {
  public:
   explicit ShellQuotes(std::string_view text) : text_(text) {}
-  /// Ask for positions in ascending order.
+  /// Call it with positions in ascending order.
   bool quoted_at(std::size_t place);
 
  private:
@@ -52,57 +52,57 @@ class ShellQuotes {
   char quote_ = 0;  ///< the open one; 0: none
 };
 
-// Fills the placeholders of a text in, and reads numbers the way the original does.
+// Fills in the placeholders of a text, and reads numbers as the original does.
 
-/// The sources of placeholders. Everything they point to outlives the call. nullptr: there is none
-/// (yet).
+/// The sources of placeholders. Everything they point to must outlive the call. nullptr: there is
+/// none (yet).
 struct Values {
   const Value* context = nullptr;   ///< the definition's, merged with the values of the start
   const Value* captured = nullptr;  ///< by name; see `capture_of`
   const Value* prev = nullptr;      ///< of the last action: output, exit_code, state
   /// Verdict and details of the last evaluation (`last_result`).
   const Value* last = nullptr;
-  /// the same of this state, while its next state is found; else `last` is used
+  /// Verdict and details of this state, while baton looks for its next state. nullptr: use `last`.
   const Value* result = nullptr;
   const Value* param = nullptr;  ///< `LoopState::param`; may hold placeholders itself
   std::string_view state;
   std::int64_t iteration = 0;
   std::string_view loop;
   std::string_view started_at;
-  std::string_view continuation;  ///< of the agent that handed over; empty: none
+  std::string_view continuation;  ///< from the agent that handed over; empty: none
   std::int64_t elapsed_ms = 0;
   std::span<const std::string> messages = {};
   const std::map<std::string, std::string>* env = nullptr;
 };
 
-/// Fills the placeholders in; `$${` becomes `${`. Placeholders in a value stay as they are.
-/// Errc::not_found for a missing value without `?` or `:default=`. Errc::usage for a placeholder
-/// that never has a value. Both name the placeholder and the reason.
+/// Fills in the placeholders. `$${` becomes `${`. Placeholders inside a value stay as they are.
+/// Errc::not_found: a value without `?` or `:default=` is missing. Errc::usage: a placeholder never
+/// has a value. Both errors name the placeholder and the reason.
 Result<std::string> interpolate(std::string_view text, const Values& values);
 
-/// A value as text. null is empty, texts are unchanged, integers have no point, other numbers have
-/// the shortest form that reads back the same, maps and lists are compact JSON.
+/// A value as text. null is empty, and texts stay as they are. Integers have no point. Other
+/// numbers have the shortest form that reads back the same. Maps and lists are compact JSON.
 std::string rendered(const Value& value);
 
 /// `850ms`, `42s`, `3m`, `3m 12s`.
 std::string elapsed_text(std::int64_t elapsed_ms);
 
-/// Fills in every text of a value, at any depth. Fails like `interpolate`.
+/// Fills in every text within a value, at any depth. Fails like `interpolate`.
 Result<Json> interpolate_all(const Value& value, const Values& values);
 
-/// A finite decimal number: sign, fraction, exponent, blanks around it, `_` between digits. `nan`,
-/// `inf`, hexadecimal numbers and thousands separators are errors. Errc::parse quotes the first 100
-/// characters.
+/// A finite decimal number: sign, fraction, exponent, blanks around it, `_` between digits.
+/// Errc::parse for all else: `nan`, `inf`, hexadecimal numbers, thousands separators. The error
+/// quotes the first 100 characters.
 Result<double> decimal(std::string_view text);
 
-/// A number of digits only; nothing for one that is too large.
+/// A number that consists of digits. Empty for other texts, and for numbers that are too large.
 std::optional<std::size_t> whole_number(std::string_view text);
 
 enum class Operator { eq, ne, lt, le, gt, ge };
 std::optional<Operator> parse_operator(std::string_view word);
 bool holds(Operator op, double left, double right);
 
-/// A number for details: an integer if it is one.
+/// A number for details: an integer if it has no fraction.
 Json number_value(double number);
 
 }  // namespace baton::fsm_loop

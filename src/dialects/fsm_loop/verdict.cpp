@@ -22,7 +22,7 @@ std::string without_line_ends(std::string_view text) {
   return mended_utf8(text);
 }
 
-/// What is evaluated, and why it is not what `source` asks for.
+/// The text to evaluate. `source_fault` says why it is not the text that `source` asks for.
 struct Input {
   std::string text;
   std::string source_fault;
@@ -48,7 +48,7 @@ std::string ended_badly(const ActionResult& action) {
   return "the action exited with code " + std::to_string(action.exit_code);
 }
 
-/// Verdicts that need no look at the output.
+/// The verdict if it does not depend on the output. Empty if it does.
 std::optional<Verdict> settled(const Judging& judging, Evaluator evaluator) {
   const ActionResult* const action = judging.action;
   if (action != nullptr && !action->not_run.empty())
@@ -99,8 +99,8 @@ Verdict judged(const Judging& judging, Evaluator evaluator, const std::string& t
   return failed("baton does not have this evaluator");
 }
 
-/// Whether the verdict is a word of the author: a token, or an answer that fits the evaluator's own
-/// schema.
+/// Whether the author of the definition chose the words of the verdict: a token, or an answer that
+/// fits the evaluator's own schema.
 bool own_words(const Judging& judging, Evaluator evaluator) {
   return evaluator == Evaluator::classify || evaluator == Evaluator::mcp_result ||
          (evaluator == Evaluator::llm_structured &&
@@ -110,7 +110,7 @@ bool own_words(const Judging& judging, Evaluator evaluator) {
 std::optional<Evaluator> evaluator_of(const Judging& judging) {
   if (judging.state.evaluator)
     return judging.state.evaluator;
-  // An unknown evaluator is not replaced by another one.
+  // baton does not replace an unknown evaluator by another one.
   return judging.state.evaluate.is_null() ? default_evaluator(judging.loop, judging.state)
                                           : std::nullopt;
 }
@@ -124,7 +124,8 @@ int undecided(const Judging& judging, const Verdict& verdict) {
   return static_cast<int>(std::clamp<std::int64_t>(before.value_or(0), 0, kMost)) + 1;
 }
 
-/// Completes the event, and the memory for the next entry of the state.
+/// Completes the verdict: the members for the event, and the memory for the next entry of the
+/// state.
 void complete(const Judging& judging, Evaluator evaluator, Verdict& verdict) {
   verdict.type = kEvaluators.at(static_cast<std::size_t>(evaluator)).word;
   verdict.implicit = judging.state.evaluate.is_null();
@@ -137,7 +138,7 @@ void complete(const Judging& judging, Evaluator evaluator, Verdict& verdict) {
     verdict.memory.set("undecided", verdict.undecided);
 }
 
-/// Counts how often in a row the text is the same as at the last entry of the state.
+/// Counts how often in a row the text was the same as at the last entry of the state.
 Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t most,
                  std::string_view changed_key, Json details) {
   const std::string digest = hex(digest_of(seen));
@@ -157,7 +158,8 @@ Verdict repeated(const Judging& judging, std::string_view seen, std::int64_t mos
   return verdict;
 }
 
-/// A tracked value: a path with a dot like a placeholder, or a name.
+/// The value of a tracked key. A key with a dot is a path as in a placeholder; any other key is a
+/// name.
 std::string tracked(const Judging& judging, const std::string& key) {
   const auto value = [&](const std::string& path) {
     return interpolate("${" + path + "}", judging.values);
@@ -183,7 +185,7 @@ Transition no_transition(std::string why) {
   return {Transition::Kind::error, {}, std::move(why), {}};
 }
 
-/// The target of a verdict, also under its other name (yes and success); nullptr: none.
+/// The target of a verdict, also under its other name (yes and success). nullptr if there is none.
 const std::string* target_of(const std::vector<Row>& rows, std::string_view word) {
   const auto find = [&](auto&& fits) -> const std::string* {
     const auto row = std::find_if(rows.begin(), rows.end(), fits);
@@ -198,7 +200,7 @@ bool is_error(std::string_view verdict) {
   return verdict == "error" || verdict == "error_uncertain";
 }
 
-/// The target for errors; nullptr: none.
+/// The target for errors; nullptr if there is none.
 const std::string* error_target(const LoopState& state) {
   if (!state.routes)
     return target_of(state.shorthand, "error");
@@ -224,7 +226,8 @@ const std::string* by_shorthand(const LoopState& state, std::string_view verdict
                                                           : nullptr;
 }
 
-/// The target for errors, or `on_retry_exhausted` for an exit code that is not worth a retry.
+/// Resolves the target for errors. For an exit code that is not worth a retry it is
+/// `on_retry_exhausted`.
 Transition resolve_error_target(const Loop& loop, const LoopState& state, const std::string& target,
                                 const ActionResult* action, const Values& values) {
   const std::vector<int>& codes = state.retry.codes;
@@ -237,7 +240,8 @@ Transition resolve_error_target(const Loop& loop, const LoopState& state, const 
   return transition;
 }
 
-/// `cannot_judge`: runs the state again a few times, then it is an error. It never counts as no.
+/// The transition for `cannot_judge`: the state runs again a few times, then it is an error.
+/// `cannot_judge` never counts as no.
 Transition undecided(const Loop& loop, const LoopState& state, const Verdict& verdict,
                      const Values& values) {
   if (verdict.undecided <= kMostUndecided)
@@ -397,7 +401,7 @@ Verdict by_repetition(const Judging& judging) {
   std::string seen;
   Json names = Json::array();
   for (const std::string& key : keys) {
-    // With lengths, so that different lists never look alike.
+    // The lengths keep lists apart whose texts would look alike.
     const std::string value = tracked(judging, key);
     seen += key + "=" + std::to_string(value.size()) + ":" + value + "|";
     names.push(key);

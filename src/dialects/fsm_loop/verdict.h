@@ -15,8 +15,8 @@
 
 namespace baton::fsm_loop {
 
-// Evaluates an action. `evaluate` gives the verdict; `side_command_for` says whether a judge or
-// `git diff` has to run first. The second part declares the evaluators one by one.
+// Evaluates an action. `evaluate` gives the verdict. `side_command_for` says whether a judge or
+// `git diff` has to run first. Below are the evaluators, one by one, and the way to the next state.
 
 /// How a command ended: an action, the judge or `git`.
 struct ActionResult {
@@ -25,7 +25,7 @@ struct ActionResult {
   std::string error_output;
   std::int64_t duration_ms = 0;
   std::string timeout_kind;  ///< `wall` or `idle` after a timeout; else empty
-  /// Why it could not run at all (no such program, no such role); else empty.
+  /// Why the command could not run at all (no such program, no such role); else empty.
   std::string not_run;
   bool operator==(const ActionResult&) const = default;
 };
@@ -34,7 +34,7 @@ struct ActionResult {
 /// duration_ms, and timeout_kind after a timeout.
 Json capture_of(const ActionResult& action);
 
-/// What `prev` is after a state: output, exit_code, state, and timeout_kind after a timeout.
+/// What `prev` has after a state: output, exit_code, state, and timeout_kind after a timeout.
 Json prev_of(const std::string& state, const ActionResult* action);
 
 /// The result of an evaluation.
@@ -42,24 +42,24 @@ struct Verdict {
   std::string name;       ///< in the words of the generation: `success` or `yes`
   std::string type;       ///< the evaluator, for the event; empty: nothing was evaluated
   bool implicit = false;  ///< the state names no evaluator (`default: true` in the event)
-  /// an object for the event and `last_result`; `error` holds the reason of an error
+  /// An object for the event and `last_result`. Its member `error` is the reason of an error.
   Json details;
   Json memory;    ///< for `Judging::memory` at the next entry of this state; null: nothing
-  Json captured;  ///< captures beside the action's own, by name; null: none
-  /// How many times in a row this state got `cannot_judge`, this time included.
+  Json captured;  ///< captures besides the action's own, by name; null: none
+  /// How many times in a row the verdict of this state was `cannot_judge`, this time included.
   int undecided = 0;
 };
 
-/// The input of an evaluation. Everything it points to outlives the call.
+/// The input of an evaluation. Everything it points to must outlive the call.
 struct Judging {
   const Loop& loop;
   const LoopState& state;
   const ActionResult* action = nullptr;  ///< nullptr: the state has none
-  std::string_view action_text = {};     ///< as it was run; empty without an action
+  std::string_view action_text = {};     ///< the text that ran; empty without an action
   const ActionResult* side =
-      nullptr;  ///< the end of the command that `side_command_for` asked for; nullptr: not run
+      nullptr;  ///< how the command of `side_command_for` ended; nullptr: not run
   const Values& values;
-  const Value* memory = nullptr;  ///< of the last verdict of this state; nullptr: the first
+  const Value* memory = nullptr;  ///< from the last verdict of this state; nullptr: none
 };
 
 /// A command that has to run before there can be a verdict.
@@ -72,19 +72,21 @@ struct SideCommand {
   Millis timeout{0};
   std::string model;  ///< a placeholder of the judge's command; may be empty
 };
-/// Nothing when the evaluator needs no command, or when the verdict is an error in any case.
+/// The command that has to run before the verdict. Empty if the evaluator needs none, or if the
+/// verdict is an error in any case.
 std::optional<SideCommand> side_command_for(const Judging& judging);
 
-/// Never fails. The verdict is `error` when there can be no other, and the details say why.
+/// Evaluates the action. Never fails: if there can be no other verdict it is `error`, and the
+/// details say why.
 Verdict evaluate(const Judging& judging);
 
-/// `success` equals `yes`, and `failure` equals `no`.
+/// Whether two words are the same verdict. `success` equals `yes`, and `failure` equals `no`.
 bool same_verdict(std::string_view left, std::string_view right);
 /// The word of a generation for yes, no, success and failure. Other words stay as they are.
 std::string_view native_verdict(Generation generation, std::string_view word);
 
-// The evaluators. `text` is what they read. They use the words of the later generation (yes, no);
-// `evaluate` translates.
+// The evaluators. They read `text`. They use the words of the later generation (yes, no), and
+// `evaluate` translates them.
 
 Verdict by_exit_code(int exit_code);
 Verdict by_number(const Judging& judging, std::string_view text);
@@ -100,25 +102,27 @@ Verdict by_diff(const Judging& judging);
 /// Whether the values that the state tracks still change.
 Verdict by_repetition(const Judging& judging);
 
-/// By the output of the judge's command.
+/// By the answer of the judge. It asks about `text`.
 Verdict by_answer(const Judging& judging, std::string_view text);
-/// The question for the judge. Errc::usage or not_found when it cannot be filled in.
+/// The question for the judge. Errc::usage or not_found: a placeholder in the prompt cannot be
+/// filled in.
 Result<SideCommand> question(const Judging& judging, std::string_view text);
 
-/// A pattern of `output_contains`: a regular expression as JSON Schema has them, but `$` also
-/// matches before a line feed at the very end, and only a line feed ends a line. Errc::usage for a
-/// spelling that only Python has; the message names the right one. Errc::schema for everything else
-/// that does not compile; such a pattern is searched for as plain text (S34).
+/// Compiles a pattern of `output_contains`: a regular expression as in JSON Schema. But `$` also
+/// matches before a line feed at the very end, and only a line feed ends a line. Errc::usage: a
+/// spelling that only Python has; the message names the right one. Errc::schema: the pattern does
+/// not compile for another reason; baton then searches for it as plain text (S34).
 Result<Pattern> compile_pattern(std::string_view text);
 
-/// The schema that an answer of the judge must fit. It cannot refer to other schemas. Errc::schema.
+/// The schema for the answers of the judge. It cannot refer to other schemas. Errc::schema: it does
+/// not compile.
 Result<std::shared_ptr<const Schema>> answer_schema(const Json& schema);
 
 /// A verdict with details, which become an object.
 Verdict make_verdict(std::string name, Json details);
 Verdict failed(const std::string& why, Json details = Json::object());
 
-/// A member of the evaluator as text, placeholders filled in. Errc::not_found when it is absent.
+/// A member of the evaluator as text, with placeholders filled in. Errc::not_found: it is absent.
 Result<std::string> setting(const Judging& judging, std::string_view key);
 
 // Finds the next state after a verdict, an error or a throttle.
@@ -137,29 +141,29 @@ struct Transition {
   bool operator==(const Transition&) const = default;
 };
 
-/// By verdict. With `route`: the word itself, for an error `_error`, then `_`, and for a no
-/// `_error`. Without it: `on_WORD`, and `on_error` for a no without `on_no`. A verdict without a
-/// target is an error, also for a loop with `maintain`. `values.result` must be that of the
-/// verdict, because targets may use it.
+/// The transition for a verdict. With `route` the row of the verdict itself comes first, then
+/// `_error` for an error, then `_`, then `_error` for a no. Without `route` it is `on_WORD`, and
+/// `on_error` for a no without `on_no`. A verdict without a target is an error, also for a loop
+/// with `maintain`. `values.result` must be that of the verdict, because targets may use it.
 Transition transition_for(const Loop& loop, const LoopState& state, const Verdict& verdict,
                           const ActionResult* action, const Values& values);
 
-/// For a state with `next`.
+/// The transition of a state with `next`.
 Transition transition_by_next(const Loop& loop, const LoopState& state, const ActionResult* action,
                               const Values& values);
 
-/// After an error that is not the action's own: a placeholder without a value, a program that does
-/// not start. Only `on_error`, `error` and `_error` apply.
+/// The transition after an error outside the action: a placeholder without a value, or a program
+/// that does not start. Only `on_error`, `error` and `_error` apply.
 Transition transition_after_fault(const Loop& loop, const LoopState& state, const std::string& why,
                                   const Values& values);
 
-/// For a state that was entered too often: `on_throttle_hard`, else the target for errors, else the
-/// state itself.
+/// The transition of a state that was entered too often: to `on_throttle_hard`, else to the target
+/// for errors, else to the state itself.
 Transition transition_when_throttled(const Loop& loop, const LoopState& state,
                                      const Values& values);
 
-/// Fills in the placeholders of a target and resolves `$current`. An error when there is no such
-/// state.
+/// Fills in the placeholders of a target and resolves `$current`. Gives an error if there is no
+/// such state.
 Transition resolve_target(const Loop& loop, const LoopState& state, const std::string& target,
                           const Values& values);
 

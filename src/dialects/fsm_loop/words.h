@@ -22,7 +22,7 @@ enum class Status {
 struct StatusRow {
   std::string_view word;
   Status status;
-  bool resumable;  ///< timed_out only with a higher limit; running only without a live owner
+  bool resumable;  ///< timed_out: with a higher limit; running: without a live owner
 };
 inline constexpr std::array kStatus = {
     StatusRow{"running", Status::running, true},

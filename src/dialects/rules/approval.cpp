@@ -26,7 +26,8 @@ std::optional<Word> word_for(std::string_view text) {
   return row == kWords.end() ? std::nullopt : std::optional<Word>(Word(row->second));
 }
 
-/// Limits for texts of a file: the memo is written with each step.
+/// Limits for the texts of a decision. The memo holds them, and baton writes the memo with each
+/// step.
 constexpr std::size_t kMostBy = 200;
 constexpr std::size_t kMostComment = 16'384;
 
@@ -40,7 +41,7 @@ std::string cut(std::string text, std::size_t most) {
   return text.substr(0, most) + "...";
 }
 
-/// A reaction that waits for a person.
+/// A reaction that needs a decision of a person for this subject.
 struct Wait {
   Subject subject;
   const StageState* state;
@@ -57,7 +58,8 @@ class ApprovalRequests {
             is_about(reaction, state.previous, state.stage) && !snapshot.disputed(subject) &&
             snapshot.unmet(reaction, subject) == nullptr)
           waits_.push_back({subject, &state, &reaction});
-    // A decision made before the subject waited does not count.
+    // Forgets the waits that are over. A later wait then begins with the file of that time, so a
+    // decision from before does not count.
     std::set<std::pair<Subject, std::string>> waited_for;
     for (const Wait& wait : waits_)
       if (const auto& place = wait.reaction->approval->decision)
@@ -165,7 +167,7 @@ class ApprovalRequests {
     decision_.notices.push_back(Notice{"put_aside", subject, path + ": " + why});
   }
 
-  /// Moves a used file away, so that the same decision can be written again.
+  /// Moves a used file away, so that a person can write the same decision again.
   bool move(const std::string& path, const Accepted& file, const std::string& why) {
     if (!moved_.insert(path).second)
       return false;

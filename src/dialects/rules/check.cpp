@@ -14,8 +14,8 @@ void stage_fault(std::string pointer, const std::string& message, const Value* f
                  "a text that is not empty, a number or a truth value");
 }
 
-/// A stage that is there and no word. One that is absent is none: the member may be a comment, and
-/// of several files of a flow one may hold it.
+/// Reports a stage that exists but is not a word. A missing stage is no error: the member may be a
+/// comment, or another file of the flow may have the stage.
 void check_stage(const Value* stage, const std::string& pointer, FindingList& findings) {
   if (stage == nullptr || word_of(stage))
     return;
@@ -52,7 +52,7 @@ void check_stages(const Value& root, const std::string& pointer, FindingList& fi
   }
 }
 
-/// A person's word that means nothing would be waited for without end.
+/// Reports an unknown decision. Otherwise baton would wait for the person forever.
 void check_decisions(const Rule& rule, const std::string& document, const Value& root,
                      FindingList& findings) {
   for (const Reaction& reaction : rule.react) {

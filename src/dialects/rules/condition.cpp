@@ -59,7 +59,7 @@ bool compare(Test test, const Value& found, const Value& limit) {
   return false;
 }
 
-/// The tests a condition names, in the order of the table.
+/// The tests that a condition names, in the order of the table.
 std::vector<const TestRow*> tests_of(const Value& value) {
   std::vector<const TestRow*> named;
   for (const TestRow& row : kTests)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Conditions of a reaction: a place in a document, a test and an operand. Reading and evaluating
-// them.
+// Reads and evaluates the conditions of a reaction. A condition has a place in a document, a test
+// and an operand.
 
 #include <optional>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace baton::rules {
 
-/// A member of a document: `NAME:/pointer`. Without a name it is the document with the stage. One
-/// token of the pointer may be `{subject}`.
+/// A member of a document: `NAME:/pointer`. Without a name, the member is in the document with the
+/// stage. One token of the pointer may be `{subject}`.
 struct Place {
   std::string document;
   std::string pointer;
@@ -22,7 +22,7 @@ struct Place {
 
 inline constexpr std::string_view kSubject = "{subject}";
 
-/// Nothing if the text is neither a pointer nor a name and a pointer.
+/// Empty unless the text is a pointer, or a name and a pointer.
 std::optional<Place> parse_place(std::string_view text);
 std::string text(const Place& place);
 /// The pointer with the name of the subject filled in.
@@ -31,8 +31,8 @@ std::string pointer_for(const Place& place, const Subject& subject);
 /// The tests. `differs` is written `not`, `one_of` is written `in`.
 enum class Test { equals, differs, one_of, none_of, exists, below, at_most, at_least, above };
 
-/// `{pointer: PLACE, TEST: OPERAND}`. A missing member equals nothing, is none of any list, and is
-/// neither below nor above.
+/// `{pointer: PLACE, TEST: OPERAND}`. For a missing member `not` and `not_in` hold; `equals`, `in`
+/// and the comparisons do not.
 struct Condition {
   Place place;
   Test test = Test::equals;
@@ -40,14 +40,15 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-/// Nothing if the value is not a condition; `condition_fault` says why.
+/// Empty if the value is not a condition; `condition_fault` says why.
 std::optional<Condition> read_condition(const Value& value);
 std::string condition_fault(const Value& value);
 
-/// The place of a comparison's limit; nothing if the limit is a number.
+/// The place with the limit of a comparison. Empty if the limit is a number, and for other tests.
 std::optional<Place> limit_place(const Condition& condition);
 
-/// Whether the found value (nullptr: none) passes. `limit`: the value at `limit_place`.
+/// Whether the condition holds for the found value (nullptr: none). `limit` is the value at
+/// `limit_place`.
 bool holds(const Condition& condition, const Value* found, const Value* limit);
 
 /// `/attempts below 3`.

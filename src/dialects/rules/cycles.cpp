@@ -10,7 +10,8 @@
 namespace baton::rules {
 namespace {
 
-/// A stage and the one before it; `*` when that is unknown, empty when it does not matter.
+/// A stage and the stage before it. The stage before is `*` if it is unknown, and empty if it does
+/// not matter.
 constexpr const char* kAnything = "*";
 struct Spot {
   Word stage;
@@ -18,10 +19,11 @@ struct Spot {
   auto operator<=>(const Spot&) const = default;
 };
 
-/// Where a subject may go from a spot, and an arrow that says what moves it.
+/// From each spot: the spots that the subject may reach next, with an arrow that says what moves
+/// it.
 using Ways = std::map<Spot, std::map<Spot, std::string>>;
 
-/// The shortest way from a spot back to it; empty without one.
+/// The shortest way from a spot back to itself. Empty if there is none.
 std::vector<Spot> way_round(const Ways& ways, const Spot& start) {
   std::map<Spot, Spot> came_from;
   std::deque<Spot> queue{start};
@@ -47,8 +49,8 @@ std::vector<Spot> way_round(const Ways& ways, const Spot& start) {
   return {};
 }
 
-/// The cycles, each once by its shortest way: `a -> b -> a`. Only those with an arrow other than
-/// `dull`.
+/// The cycles, each once by its shortest way: `a -> b -> a`. Leaves out cycles in which every arrow
+/// is `dull`.
 std::vector<std::string> cycles(const Ways& ways, std::string_view dull) {
   std::vector<std::string> all;
   std::set<Spot> told;
@@ -109,10 +111,10 @@ std::vector<Word> longest_from(const Rule& rule, const Spot& spot,
   return known[spot] = longest;
 }
 
-/// The arrow of what baton sets by itself.
+/// The arrow for a stage that baton sets by itself.
 constexpr std::string_view kSet = " -> ";
 
-/// The stages that a reaction is about, when the one before was `from`.
+/// The stages that some reaction is about if the subject comes from `from`.
 std::set<Word> stages_after(const Rule& rule, const Word& from) {
   std::set<Word> stages;
   for (const Reaction& reaction : rule.react)
@@ -122,7 +124,7 @@ std::set<Word> stages_after(const Rule& rule, const Word& from) {
   return stages;
 }
 
-/// Adds the ways of a reaction out of a stage.
+/// Adds the stages to which the reaction leads from `stage`.
 void add_ways(const Rule& rule, const Reaction& reaction, const Word& stage, Ways& ways) {
   for (const Member& member : reaction.set)
     if (const auto write = stage_write(rule, member); write && !write->word.empty())
@@ -157,7 +159,7 @@ std::optional<StageWrite> stage_write(const Rule& rule, const Member& member) {
   std::string rest;
   for (std::size_t i = tokens->size(); i < stage->size(); ++i)
     rest += "/" + json::pointer_token((*stage)[i]);
-  // A map of subjects that is set as a whole may set any of them.
+  // A member that sets the whole map of subjects may set the stage of any subject.
   if (rest.find(kSubject) != std::string::npos)
     return StageWrite{"", true};
   return StageWrite{word_of(json::at(*member.value, rest)).value_or(""), other};

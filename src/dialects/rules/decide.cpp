@@ -13,7 +13,7 @@ std::string passage(const StageState& state) {
   return (state.previous.empty() ? "" : state.previous + " -> ") + state.stage;
 }
 
-/// The rule's own limits, where it has any.
+/// Adds the limits of the rule to the desired run.
 void limit(const Value& limits, const std::string& rule, Desired& desired) {
   if (const auto places = json::integer(limits, "max_running"); places && *places > 0)
     desired.claims.push_back(Claim{"rule " + rule, static_cast<std::uint32_t>(*places)});
@@ -41,14 +41,14 @@ void limit(const Value& limits, const std::string& rule, Desired& desired) {
   }
 }
 
-/// One subject in its stage: all reactions that are about it.
+/// Applies all reactions that are about one subject in its stage.
 class Reacting {
  public:
   Reacting(const View& view, const Snapshot& snapshot, Memo& memo, Writes& writes,
            Decision& decision)
       : view_(view), snapshot_(snapshot), memo_(memo), writes_(writes), decision_(decision) {}
 
-  /// False: no reaction is about it.
+  /// False if no reaction is about the subject's stage.
   bool to(const Subject& subject, const StageState& state) {
     subject_ = &subject;
     state_ = &state;
@@ -72,7 +72,8 @@ class Reacting {
         else if (!begun(reaction.run))
           unmet.push_back(rejected_hold(reaction.run));
       }
-    // Of several ways on, one is taken; the others are worth a word only while none is.
+    // If the conditions of one reaction hold, the subject is on its way. The unmet conditions of
+    // other reactions are then not worth a report.
     if (idle_)
       decision_.holds.insert(decision_.holds.end(), unmet.begin(), unmet.end());
     return any;
@@ -101,7 +102,8 @@ class Reacting {
       decision_.notices.push_back(Notice{
           "notice", *subject_, passage(state) + " (#" + std::to_string(state.generation) + ")"});
     if (!reaction.stop.empty()) {
-      // With conditions also the agent of this very entry is meant, and no other takes its place.
+      // A stop with conditions also ends the agent of the present entry. It also keeps a new agent
+      // from taking its place.
       const bool any = !reaction.when.empty();
       decision_.releases.push_back(Release{reaction.stop, *subject_, any, Millis(0), why});
       if (any)
@@ -113,7 +115,7 @@ class Reacting {
       run(reaction, why);
   }
 
-  /// Whether the subject has entered its stage too often to go on.
+  /// Whether the subject has entered its stage too often to go on. Adds the hold that says so.
   bool round_in_circles(const Reaction& reaction) {
     if (state_->entries <= reaction.max_entries)
       return false;
@@ -136,12 +138,12 @@ class Reacting {
   }
 
   void run(const Reaction& reaction, const std::string& why) {
-    // One entry is one work for a role; the first reaction that fits says which.
+    // A role does one piece of work per entry. The first matching reaction says which.
     if (among(started_, reaction.run))
       return;
     started_.push_back(reaction.run);
     if (const auto stop = stopped_.find(reaction.run); stop != stopped_.end()) {
-      // Of what is done, or is being ended, nothing waits.
+      // No hold if the role works already or is done: then nothing waits.
       if (!begun(reaction.run))
         decision_.holds.push_back(Hold{reaction.run, *subject_, "condition",
                                        reaction.run + " is stopped as long as " + stop->second});
@@ -151,7 +153,7 @@ class Reacting {
       return;
     if (!rejected_.empty() && !begun(reaction.run))
       return decision_.holds.push_back(rejected_hold(reaction.run));
-    // As with an agent whose own prompt cannot be used.
+    // The same hold as for an agent whose own prompt cannot be used.
     if (!reaction.prompt_fault.empty() && !begun(reaction.run))
       return decision_.holds.push_back(Hold{
           reaction.run, *subject_, "agent_unusable",
@@ -160,7 +162,8 @@ class Reacting {
     desired.role = reaction.run;
     desired.subject = *subject_;
     desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
-    // The agent that hands a subject on is still ending when the next one is due: one at a time.
+    // The agent that moved the subject may still be ending when the next one is due. The claim
+    // keeps them from running at the same time.
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
     limit(*snapshot_.rule().limits, snapshot_.rule().name, desired);
     desired.why = why;
@@ -178,7 +181,7 @@ class Reacting {
     return std::find(roles.begin(), roles.end(), role) != roles.end();
   }
 
-  /// The role is at work for this entry, or has done it.
+  /// Whether the role works for this entry, or has finished its work for it.
   bool begun(const Role& role) const {
     return std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
       return run.key.role == role && run.key.subject == *subject_ &&
@@ -187,9 +190,9 @@ class Reacting {
     });
   }
 
-  /// A document with a rejected version: the subject's own, or one by which a reaction for this
-  /// stage is decided. Whoever is started would read what stands there and not what was accepted,
-  /// and nobody knows which reaction is due. So nothing is started or set. Empty: none.
+  /// The path of a document with a rejected version: the subject's own, or one that a condition for
+  /// this stage reads. Empty if there is none. An agent would read the rejected version from the
+  /// file, and baton does not know which reaction is due. So baton starts and sets nothing.
   std::string rejected_document() const {
     std::vector<std::string> paths = {snapshot_.holder(*subject_)};
     for (const Reaction& reaction : snapshot_.rule().react)
@@ -219,13 +222,14 @@ class Reacting {
   Decision& decision_;
   const Subject* subject_ = nullptr;
   const StageState* state_ = nullptr;
-  std::map<Role, std::string> stopped_;  ///< and by what
+  std::map<Role, std::string> stopped_;  ///< with the conditions that stop it
   std::vector<Role> started_;
   std::string rejected_;  ///< see rejected_document
-  bool idle_ = true;      ///< nothing was done for the subject, and nothing else waits
+  bool idle_ = true;      ///< no reaction has its conditions met
 };
 
-/// What is over: subjects that are gone, and entries of the past.
+/// Removes from the memo what is over: subjects that are gone, earlier entries, and files that are
+/// gone.
 void tidy(const View& view, const Rule& rule, Memo& memo) {
   const auto gone = [&](const auto& row) {
     const auto state = view.stages.find(row.first);
@@ -240,7 +244,8 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
   std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
 }
 
-/// Whether there are members that might be subjects, and none is one.
+/// Whether the lack of subjects looks like a mistake: the map is missing, or it has members that
+/// could be subjects but have no stage.
 bool without_subjects(const Value& root, const std::string& pointer) {
   const Value* const map = json::at(root, pointer.substr(0, pointer.find(kSubject) - 1));
   if (map == nullptr || !map->IsObject())
@@ -249,8 +254,8 @@ bool without_subjects(const Value& root, const std::string& pointer) {
                      [](const auto& member) { return member.value.IsObject(); });
 }
 
-/// A stage that stands nowhere is a slip of the rule, or of whoever writes the files. That there is
-/// no subject yet is none.
+/// Reports that no document has a stage: the rule or the program that writes the files is wrong. A
+/// map without subjects is no mistake.
 void no_stage(const View& view, const Rule& rule, Decision& decision) {
   const bool many = rule.stage.pointer.find(kSubject) != std::string::npos;
   for (const auto& [path, accepted] : view.docs) {
@@ -267,7 +272,7 @@ void no_stage(const View& view, const Rule& rule, Decision& decision) {
   }
 }
 
-/// The first few, and how many more there are.
+/// The first few texts, and the number of the others.
 std::string some_of(const std::vector<std::string>& all) {
   constexpr std::size_t kMost = 8;
   if (all.size() <= kMost)
@@ -293,7 +298,7 @@ void note_quiet(const Rule& rule, const Subject& subject, const StageState& stat
     subjects.push_back(printable(subject, 60));
 }
 
-/// Why nothing is to be done: what the rule has no reaction for, and what it has some for.
+/// Says why there is nothing to do: the stages without a reaction, and the stages that have one.
 std::string standing(const Rule& rule, const Quiet& quiet) {
   std::vector<std::string> stages;
   for (const auto& [stage, subjects] : quiet)
@@ -363,12 +368,13 @@ Admission admit(const View& view, const Change& change) {
       there->second.writer != "baton"
           ? writings.end()
           : std::find_if(writings.begin(), writings.end(), [&](const Writing& each) {
-              // A late write before this one is in what its link was made from, but not in this.
+              // A writing without members is a late write that baton merged. It has no members to
+              // repeat, so a new late write based on the same version cannot begin with it.
               return each.over == hex(change.unseen->base) &&
                      !(change.unseen->late && each.members.empty());
             });
-  // Between what he had before him and what stands there now somebody else has written: what is
-  // behind baton's own writes, or what `baton set` has put in place of it.
+  // Somebody else has written since the version that this writer saw, so the file is not the result
+  // of baton's writes alone. baton has nothing to repeat.
   if (missed == writings.end()) {
     if (change.unseen->late)
       admission.verdict = Admission::Verdict::later;
@@ -376,11 +382,12 @@ Admission admit(const View& view, const Change& change) {
   }
   admission.text = with_own_writes(change.after, {missed, writings.end()});
   if (change.unseen->late) {
-    // What comes of it takes the place of them all, for whoever writes into what one of them left
-    // has not seen it. It is a link of its own: what is set next may be one write with it.
+    // The merge replaces all earlier writings: a writer who saw only one of them has not seen the
+    // merge. It becomes a writing without members, see Writing.
     writings = {Writing{hex(there->second.document->digest()), {}}};
   } else {
-    // They are made from this version now, should that give way to somebody, too.
+    // The remaining writes are now based on this version, in case the merged version gives way to
+    // another one.
     writings.erase(writings.begin(), missed);
     for (Writing& each : writings)
       each.over.clear();

@@ -12,41 +12,43 @@
 
 namespace baton::rules {
 
-/// The dialect's decision. A reaction does its work once per entry into a stage, as soon as its
-/// conditions hold and, where it needs one, a person has approved it.
+/// Decides what happens next in the flow. A reaction does its work once per entry into a stage. It
+/// waits until its conditions hold and, if it needs approval, until a person has approved it.
 Decision decide(const View& view);
 
-/// A version whose writer cannot have seen what baton set gets that set again.
+/// If the writer of a version cannot have seen what baton set, baton sets it again in that version.
 Admission admit(const View& view, const Change& change);
 
-/// `rules/stage` and `rules/decision` of single documents, `rules/subject` across them.
+/// `check` reports `rules/stage`, `rules/subject` and `rules/decision` in one document.
+/// `check_flow` reports `rules/subject` if two documents have the stage of one subject.
 Findings check(const std::string& path, const Accepted& accepted, const Json& options,
                std::optional<Time> wall);
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);
 
 inline constexpr std::string_view kDecisions = "approve, approved, reject, rejected, true or false";
-/// The decision in a file: `approve`, `approved` or true; `reject`, `rejected` or false.
+/// The decision that a file gives, as `approved` or `rejected`. Empty for values that are not in
+/// kDecisions.
 std::optional<Word> decision_of(const Value& value);
 
-/// Takes decisions of people, from requests and files. Adds them to the memo, and replies and moves
-/// of used files to the decision.
+/// Reads the decisions of people from requests and files, and adds them to the memo. Adds the
+/// replies, the notices and the moves of used files to `decision`.
 void read_decisions(const View& view, const Snapshot& snapshot, Memo& memo, Decision& decision);
 
-/// The hold of a reaction that waits for approval or was rejected; nothing when it may go on.
+/// The hold of a reaction that waits for approval or was rejected. Empty if the reaction may go on.
 std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, const Memo& memo,
                                   const Reaction& reaction, const Subject& subject);
 
-/// The values of a rule's placeholders for one subject: its `values` and kPlaceholders. A missing
-/// value is empty; values that are not texts become JSON.
+/// The values of a rule's placeholders for one subject: the `values` of the rule and kPlaceholders.
+/// A missing value is empty. Values that are not texts become JSON.
 std::map<std::string, std::string> values_for(const View& view, const Snapshot& snapshot,
                                               const Memo& memo, const Subject& subject);
 
-/// The value with its placeholders filled in. A text that is only one placeholder of `values`
-/// becomes that value, of any type.
+/// The value with its placeholders filled in. If a text is just one placeholder of the rule's
+/// `values`, the result is that value, of any type.
 Json filled(const Json& value, const Snapshot& snapshot, const Subject& subject,
             const std::map<std::string, std::string>& values);
 
-/// Edits of one document. The objects a member lies in are made where they are missing.
+/// Edits of one document. If the objects around a member are missing, `set` creates them.
 class Edits {
  public:
   void set(const Value& root, const std::string& pointer, const std::string& text);
@@ -54,28 +56,28 @@ class Edits {
 
  private:
   std::vector<json::Edit> all_;
-  std::set<std::string> set_;  ///< their pointers
+  std::set<std::string> set_;  ///< the pointers of `all_`
 };
 
-/// What the reactions of one deciding write: one update per file, remembered in the memo with what
-/// was there before.
+/// Collects what the reactions of one decision write: one update per file. The memo keeps each
+/// written member with its value before, so that baton can repeat a lost write.
 class Writes {
  public:
   Writes(const View& view, const Snapshot& snapshot, Memo& memo)
       : view_(view), snapshot_(snapshot), memo_(memo) {}
 
-  /// Sets the members for the subject, once per entry into its stage; `key` names the reaction. A
-  /// file that cannot be written now gives the hold that says so, and nothing is set.
+  /// Sets the members for the subject, once per entry into its stage. `key` names the reaction. If
+  /// baton cannot write now, it sets nothing and returns a hold that says why.
   std::optional<Hold> set(const Subject& subject, const std::string& key,
                           const std::vector<Member>& members, const std::string& why);
-  /// That reaction has set them for this entry.
+  /// Whether the reaction has set its members for this entry.
   bool done(const Subject& subject, const std::string& key) const;
   std::vector<Update> updates() const;
 
  private:
-  /// Why one of them cannot be set now.
+  /// The hold that says why one of the members cannot be set now. Empty if all can be set.
   std::optional<Hold> unwritable(const Subject& subject, const std::vector<Member>& members) const;
-  /// Nothing would be changed by setting them.
+  /// Whether all members have their new values already.
   bool stand(const Subject& subject, const std::vector<Member>& members) const;
   void add(const Accepted& file, const std::string& path, const std::string& pointer,
            const Json& value);
@@ -84,7 +86,7 @@ class Writes {
   struct File {
     Digest assumes;
     Edits edits;
-    std::map<std::string, std::size_t> members;  ///< by pointer, of its last writing
+    std::map<std::string, std::size_t> members;  ///< by pointer: index in the latest writing
     std::string why;
   };
 
@@ -94,9 +96,9 @@ class Writes {
   std::map<std::string, File> files_;
 };
 
-/// The text of a new version whose writer cannot have seen what baton wrote last, with that set in
-/// it, one write after the other: each member that still is as it was before. Empty when there is
-/// none.
+/// Repeats baton's writes in a version whose writer cannot have seen them, one write after the
+/// other. Sets each member that still has the value from before the write. Returns the new text, or
+/// an empty one if it sets nothing.
 std::string with_own_writes(const Document& version, std::span<const Writing> writings);
 
 }  // namespace baton::rules

@@ -23,7 +23,7 @@ std::vector<Kind> kinds_of(const Value& rule) {
     if (kind.schema.empty())
       kind.schema = schema;
     kind.per_subject = kind.pattern.find("{part}") != std::string::npos;
-    // A single file of many may disappear.
+    // If each subject has its own file, one of the files may disappear.
     kind.optional = kind.per_subject || json::boolean(each, "optional").value_or(false);
     kinds.push_back(std::move(kind));
   }
@@ -84,7 +84,7 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Whether the first reaction matches whenever the second does, in one stage.
+/// Whether `one` matches whenever `other` matches, in the same stage.
 bool covers(const Reaction& one, const Reaction& other) {
   const bool from =
       one.from.empty() ||
@@ -146,7 +146,7 @@ std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction) {
     return stages;
   for (std::size_t i = 0; i < rule.react.size(); ++i) {
     const Reaction& rival = rule.react[i];
-    // A reaction that needs an approval is later than one that does not.
+    // A reaction with an approval comes after a reaction without one, whatever their order.
     const bool first = i < reaction || (outrun.approval && !rival.approval);
     if (i == reaction || !first || rival.run != outrun.run || !covers(rival, outrun))
       continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A rule of the configuration as values: its documents, its stage and its reactions.
+// A rule of the configuration as a struct: its documents, its stage and its reactions.
 
 #include <cstdint>
 #include <map>
@@ -15,13 +15,14 @@
 
 namespace baton::rules {
 
-/// A document of a rule. It has no name in the list form of `files`.
+/// A document of a rule. It has no name if the rule lists it under `files`.
 struct Kind {
   std::string name;
   std::string pattern;
   std::string schema;
   bool optional = false;
-  /// Named, with `{part}` in its pattern: each file belongs to the subject of that name.
+  /// The document has a name, and its pattern has `{part}`: one file for each subject, named by
+  /// `{part}`.
   bool per_subject = false;
 };
 
@@ -33,17 +34,17 @@ struct Member {
 
 /// The approval that a reaction needs.
 struct Approval {
-  std::optional<Place> decision;  ///< where a file may contain the decision; nothing: only commands
-  std::vector<Member> rejected;   ///< set after a rejection
+  std::optional<Place> decision;  ///< where a file may give the decision; empty: only commands can
+  std::vector<Member> rejected;   ///< what baton sets after a rejection
 };
 
 struct Reaction {
-  /// Identifies the reaction by its conditions and what it sets, wherever it stands in the rule.
-  /// Empty if it sets nothing.
+  /// A digest of the conditions and of what the reaction sets. It stays the same if the reaction
+  /// moves within the rule. Empty if the reaction sets nothing.
   std::string key;
   std::vector<Word> from;  ///< empty: any
   std::vector<Word> to;
-  std::vector<Condition> when;  ///< all of them
+  std::vector<Condition> when;  ///< all of them must hold
   std::optional<Approval> approval;
   Role run;
   Role stop;
@@ -69,21 +70,22 @@ struct Rule {
 };
 
 std::vector<Rule> rules_in(const Json& options);
-/// The rule of that name; nothing without one.
+/// The rule of that name. Empty if there is none.
 std::optional<Rule> rule_named(const Json& options, std::string_view name);
-/// The rule of a flow, which is named `rule` or `rule/{flow}`.
+/// The rule of a flow. The name of such a flow is `rule` or `rule/{flow}`.
 std::optional<Rule> rule_of(const FlowId& flow, const Json& options);
 Rule read_rule(const Value& value);
 
-/// Whether the subjects are members of one document, of which an old copy may lack some. Files per
-/// subject and logs show a new subject by themselves.
+/// Whether an old copy of a file may lack subjects, because all subjects are members of one
+/// document (Dialect::remembers). False if each subject has its own file, and for logs.
 bool remembers(const Rule& rule);
 
 /// Whether the reaction is about entering `stage` from `previous`.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);
 
-/// Stages in which the reaction never starts its agent, with the number of the reaction that does
-/// it first. A role starts once per entry, by the first matching reaction.
+/// The stages in which the reaction never starts its agent, because another reaction matches first
+/// and starts the same role. Each with the index of that reaction. A role starts once per entry, by
+/// the first matching reaction.
 std::map<Word, std::size_t> outrun(const Rule& rule, std::size_t reaction);
 
 /// Placeholders of every rule, besides those of engine/perform/start_command.h: the subject's

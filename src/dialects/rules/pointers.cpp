@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kMostReferences = 20;
 
-/// Keywords with which `properties` do not tell everything.
+/// With one of these keywords, `properties` does not list all members.
 constexpr std::array<std::string_view, 6> kOpen = {"allOf", "anyOf",       "oneOf",
                                                    "if",    "$dynamicRef", "patternProperties"};
 
-/// Follows references inside the schema; nullptr when that is not possible.
+/// Follows references inside the schema. nullptr if a reference leads elsewhere.
 const Value* resolved(const Value& schema, const Value* at) {
   for (int i = 0; at != nullptr && at->IsObject() && i < kMostReferences; ++i) {
     const auto reference = json::text(*at, "$ref");
@@ -81,7 +81,7 @@ std::string word_of(const Value& value) {
   return std::string(json::text(value).value_or(spelled(value)));
 }
 
-/// Why the schema forbids this word; empty when it may be right.
+/// Why the schema forbids this word. Empty if the word may be right.
 std::string word_fault(const Value& schema, std::string_view pointer, const std::string& word) {
   const Value* const at = member_schema(schema, pointer).schema;
   std::vector<std::string> allowed;
@@ -123,7 +123,7 @@ std::vector<NamedWord> words_of(const Rule& rule) {
   return words;
 }
 
-/// The schema of a place; without a name that of the document with the stage.
+/// The schema of the place's document. A place without a name is in the document with the stage.
 const Value* schema_at(const Rule& rule, const Place& place,
                        const std::function<const Value*(const Kind& kind)>& schema_of) {
   const std::string& name = place.document.empty() ? rule.stage.document : place.document;

@@ -12,16 +12,17 @@
 
 namespace baton::rules {
 
-/// Whether a member is or contains the stage; then the word it is set to (empty: none).
+/// What the member sets the stage to, if the member is the stage or contains it. The word is empty
+/// if the stage would get no word or an unknown one.
 struct StageWrite {
   Word word;
-  bool other = false;  ///< of another subject than the reacting one
+  bool other = false;  ///< the stage of another subject than the reacting one
 };
 std::optional<StageWrite> stage_write(const Rule& rule, const Member& member);
 
-/// Cycles of `set` reactions, as `a -> b -> a` with the numbers of the reactions. Conditions are
-/// ignored, since nothing else moves the subject. A cycle with an approval does not repeat by
-/// itself.
+/// Cycles of `set` reactions, as `a -> b -> a` with the numbers of the reactions. The search
+/// ignores conditions, because nothing else moves the subject. It leaves out reactions with an
+/// approval, because they do not repeat by themselves.
 std::vector<std::string> set_cycles(const Rule& rule);
 
 /// The longest chain of `set` reactions, if it has more steps than baton makes at once (8); else
@@ -34,8 +35,8 @@ std::vector<std::string> run_cycles(const Rule& rule);
 
 // Checks the pointers and words of a rule against the schemas of its documents.
 
-/// Why a pointer cannot be right: the schema names the members and this one is not among them.
-/// Empty when it may be right.
+/// Why a pointer cannot be right: the schema lists the members, and this one is not among them.
+/// Empty if the pointer may be right.
 std::string pointer_fault(const Value& schema, std::string_view pointer);
 
 /// Every place in a rule, with a text for where: `stage`, `when of react 2`.

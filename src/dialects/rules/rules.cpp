@@ -45,8 +45,8 @@ std::vector<FileKind> files(const Json& options) {
 Stages stages(const View& view) {
   const auto rule = rule_of(view.flow, view.options);
   Stages stages;
-  // Of a rule that is no longer configured, and where two documents say where it stands, a subject
-  // stays where it is, lest it enters its stage anew when that is put right.
+  // A subject keeps its stage while its rule is not configured, or while two documents have its
+  // stage. Otherwise the subject would enter the stage anew when a person corrects this.
   for (const auto& [subject, state] : view.stages)
     if (!state.stage.empty())
       stages[subject] = state.stage;
@@ -60,7 +60,7 @@ Stages stages(const View& view) {
   return told;
 }
 
-/// The reaction that wants the agent: by role, and by purpose where several do.
+/// The first reaction that wants this role for this purpose now.
 const Reaction* reaction_for(const View& view, const Snapshot& snapshot, const Desired& desired) {
   const auto state = view.stages.find(desired.subject);
   if (state == view.stages.end())
@@ -78,7 +78,7 @@ const Reaction* reaction_for(const View& view, const Snapshot& snapshot, const D
   return found == react.end() ? nullptr : &*found;
 }
 
-/// How the file is changed when others may write it too.
+/// Tells the agent how to change a file that others may write too.
 std::string_view how_to_write(const std::string& state_file) {
   switch (format_of(state_file)) {
     case Format::jsonl:

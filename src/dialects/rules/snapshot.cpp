@@ -69,7 +69,7 @@ void Snapshot::collect() {
     const std::string name = document_name(accepted.kind);
     const Kind* const kind = this->kind(name);
     const bool asked = rule_.stage.document.empty() || rule_.stage.document == name;
-    // What is no longer there says nothing, where it may be missing at all.
+    // An optional document that is gone has no stages any more.
     if (kind == nullptr || !asked || (kind->optional && !accepted.present))
       continue;
     const Subject otherwise = kind->per_subject ? accepted.part : "main";

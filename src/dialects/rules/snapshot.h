@@ -12,23 +12,23 @@
 
 namespace baton::rules {
 
-// What baton remembers of a flow of a rule besides its files. Kept in the journal.
+// What baton remembers of a rule's flow besides its files. The journal keeps it.
 
 /// The decision of a person.
 struct PersonDecision {
-  std::string decision;  ///< approved, rejected; empty: nothing yet
+  std::string decision;  ///< approved or rejected; empty: none yet
   std::string by;
   std::string comment;
   bool operator==(const PersonDecision&) const = default;
 };
 
-/// What was done since the subject entered its stage.
+/// What baton has done and heard since the subject entered its stage.
 struct Entry {
   std::uint64_t generation = 0;
-  /// Digests of files before a reaction wrote them, by key of the reaction (with `r` for a
-  /// rejection). An unchanged file was not written.
+  /// By key of the reaction (with `r` at the end for a rejection) and path: the digest of the file
+  /// before the reaction wrote it. A file that still has this digest was not written.
   std::map<std::string, std::map<std::string, std::string>> written;
-  /// Version of each decision file when the wait began, by path; 0: no file.
+  /// By path: the arrival of each decision file when the wait began. 0: there was no file.
   std::map<std::string, Arrival> waits;
   PersonDecision said;
 };
@@ -39,13 +39,14 @@ struct Answer {
   std::string message;
 };
 
-/// A member that baton wrote, as JSON; empty: it did not exist.
+/// A member that baton wrote, with its values as JSON. If `before` is empty, the member did not
+/// exist.
 struct Written {
   std::string pointer;
   std::string before;
   std::string after;
 };
-/// One write of baton to a file. A late write that was merged has no members.
+/// One write of baton to a file. It has no members if baton merged a late write.
 struct Writing {
   std::string over;  ///< digest of the version it was based on
   std::vector<Written> members;
@@ -53,63 +54,67 @@ struct Writing {
 
 struct Memo {
   std::map<Subject, Entry> entries;
-  std::map<Subject, PersonDecision> said;  ///< last decision per subject
-  /// Writes per path, each based on the result of the one before.
+  std::map<Subject, PersonDecision> said;  ///< by subject: the last decision
+  /// By path: baton's writes to the file. Each is based on the result of the write before.
   std::map<std::string, std::vector<Writing>> files;
-  std::map<std::string, Answer> heard;  ///< replies to requests that are still shown, by id
+  std::map<std::string, Answer> heard;  ///< by id: replies to requests that the view still has
 
-  /// The memory of the present entry; an older one is replaced.
+  /// The entry of this generation. Replaces the entry of an older generation.
   Entry& entry(const Subject& subject, std::uint64_t generation);
 };
 
 Memo memo_of(const Json& json);
-/// Null without anything to remember.
+/// Null if there is nothing to remember.
 Json json_of(Memo memo);
 
-/// A stage is a word; a number or a truth value is as good as one.
+/// A stage as a word: a text that is not empty, a number or a boolean. Empty for other values.
 std::optional<Word> word_of(const Value* value);
-/// As JSON, numbers by their value: 1, 1.0 and 1e0 are one word.
+/// The value as JSON. Numbers of one value have one spelling: 1, 1.0 and 1e0.
 std::string spelled(const Value& value);
 
-/// What a document says now: of lines it is the last one. nullptr: there is no line yet.
+/// The part of a document that counts now: the last line of a log, else the whole document. nullptr
+/// if the log has no line yet.
 const Value* record_of(const Document& document);
 
-/// Where each subject of one document stands. With `{subject}` in the pointer each member of the
-/// object in front of it is one; members without a stage (comments, metadata) are none.
+/// The stage of each subject in one document. If the pointer has `{subject}`, the members of the
+/// object before it are the subjects. Members without a stage, such as comments, are not. Without
+/// `{subject}` the document has one subject, called `otherwise`.
 Stages stages_in(const Value& root, const std::string& pointer, const Subject& otherwise);
 
-/// The name of a document out of its kind: `tickets/review` is `review`, `tickets` has none.
+/// The document's name from its kind: `review` from `tickets/review`, empty for `tickets`.
 std::string document_name(const std::string& kind);
 
-/// The documents of one flow, seen by its rule. What it was made of has to outlive it.
+/// The documents of one flow, as its rule reads them. The arguments of the constructor must outlive
+/// it.
 class Snapshot {
  public:
   Snapshot(const FlowId& flow, const FlowState& docs, const Rule& rule);
 
   const Rule& rule() const { return rule_; }
   const Stages& stages() const { return stages_; }
-  /// Two documents say where it stands; the flow is held.
+  /// Whether two documents have the stage of this subject. `check_flow` then reports an error,
+  /// which holds the flow.
   bool disputed(const Subject& subject) const { return disputed_.contains(subject); }
-  /// By path: the other document that says where a subject of it stands too.
+  /// By subject: the paths of two documents that both have its stage.
   const std::map<Subject, std::pair<std::string, std::string>>& disputes() const {
     return disputed_;
   }
 
-  /// The path of the document that holds the subject; empty when none does.
+  /// The path of the document with the subject's stage. Empty if there is none.
   std::string holder(const Subject& subject) const;
-  /// The path a place's document has or would have; empty for one nobody can tell, and where the
-  /// subject's name cannot be part of a path.
+  /// The path of a place's document, even if the file does not exist. Empty if the document is
+  /// unknown, or if the subject's name cannot be part of a path.
   std::string path(const Place& place, const Subject& subject) const;
-  /// The document of a place; nullptr when it is not there.
+  /// The document of a place. nullptr if baton knows no version of it, or if it is optional and its
+  /// file is gone.
   const Accepted* file(const Place& place, const Subject& subject) const;
-  /// What stands at a place; nullptr when nothing does.
+  /// The value at a place; nullptr if there is none.
   const Value* value(const Place& place, const Subject& subject) const;
-  /// Each named document that has one, with its path.
+  /// By name: the path of each named document. Leaves out documents without a path.
   std::map<std::string, std::string> paths(const Subject& subject) const;
 
-  /// Whether a condition holds.
   bool met(const Condition& condition, const Subject& subject) const;
-  /// The first condition of a reaction that does not hold; nullptr when all do.
+  /// The first condition of a reaction that does not hold; nullptr if all hold.
   const Condition* unmet(const Reaction& reaction, const Subject& subject) const;
 
  private:

@@ -80,8 +80,8 @@ bool Writes::done(const Subject& subject, const std::string& key) const {
   const auto written = entry.written.find(key);
   if (written == entry.written.end())
     return false;
-  // A file that is as it was before was not written: the write was refused, or somebody has put
-  // back the very version it was made from.
+  // A file that still has its digest from before was not written: the write was refused, or
+  // somebody has restored that version.
   return std::none_of(written->second.begin(), written->second.end(), [&](const auto& row) {
     const auto file = view_.docs.find(row.first);
     return file != view_.docs.end() && hex(file->second.document->digest()) == row.second;
@@ -158,11 +158,11 @@ void Writes::begin(const Accepted& file, const std::string& path) {
   constexpr std::size_t kMost = 32;
   std::vector<Writing>& all = memo_.files[path];
   const std::string over = hex(file.document->digest());
-  // What somebody else has written between, whoever writes into an older version has not seen, and
-  // that is not ours to repeat.
+  // Somebody else has written since baton's last write. A writer of an older version has not seen
+  // that change, and baton cannot repeat it. So the earlier writes are of no use.
   if (file.writer != "baton")
     all.clear();
-  // Made from the same version once more: the write before was not made.
+  // If baton writes from the same version again, the earlier write did not happen.
   all.erase(
       std::find_if(all.begin(), all.end(), [&](const Writing& each) { return each.over == over; }),
       all.end());
@@ -212,7 +212,7 @@ std::string with_own_writes(const Document& version, std::span<const Writing> wr
         return {};
       Edits edits;
       edits.set(**now, member.pointer, member.after);
-      // Where there is no object any more to put it into, it alone is left out.
+      // If the object for the member is gone, baton leaves out only this member.
       if (auto text = json::splice(merged, edits.all())) {
         merged = *std::move(text);
         any = true;
