@@ -2,8 +2,7 @@
 
 // Finds what a command or a daemon works on: the root, its configuration, and where its state lies.
 // The configuration may be missing, broken, or different from what the running daemon uses, so
-// there are four ways to open a context. Only `make_state_folder` changes
-// anything on disk.
+// there are four ways to open a context. Only `make_state_folder` changes anything on disk.
 
 #include <functional>
 #include <map>
@@ -57,7 +56,7 @@ class Context {
   Result<void> all_there() const;
   /// The configuration in force; "" when there is none.
   const std::string& configuration() const { return configuration_; }
-  /// The configuration that cannot be used; "" if there is none such.
+  /// The path of a configuration that cannot be used; "" if the configuration is not broken.
   const std::string& broken_configuration() const { return broken_configuration_; }
   /// The errors in the broken configuration, each with its place.
   const std::vector<std::string>& faults() const { return faults_; }

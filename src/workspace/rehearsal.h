@@ -85,8 +85,8 @@ struct RehearsedRoot {
 /// root cannot be read, because that root may have the flow. Errors as for `of_root`.
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
 
-/// The same for commands that only show something. Warns about a root whose state cannot be read,
-/// and leaves it out. Fails if that leaves no root.
+/// The same for commands that only show something. Warns about a root whose state this user may not
+/// read, and leaves it out. Fails if that leaves no root.
 Result<std::vector<RehearsedRoot>> rehearse_seen(const Context& context);
 
 /// The requests that concern this flow or the whole root.

@@ -20,8 +20,8 @@ namespace baton {
 /// One state file and what the configuration says about it.
 class StateFileEdit {
  public:
-  /// Uses the configuration of a living daemon, else the one found. Works without a configuration,
-  /// so that agents can always write their state. Errc::config: the configuration cannot be used.
+  /// Uses the configuration of the running daemon, else the file. Works without a configuration, so
+  /// that agents can always write their state. Errc::config: the configuration cannot be used.
   /// Errc::not_regular: a link leads to the file. Errc::not_found, denied, io.
   static Result<StateFileEdit> open(const std::string& named, const Places& given);
 
@@ -40,7 +40,7 @@ class StateFileEdit {
   void late_noted(const LateWrite& write) { disk_->late_noted(write); }
   /// The findings of a new text.
   Findings check(const std::string& text);
-  /// As it was named.
+  /// The path as the user gave it.
   const std::string& shown() const { return shown_; }
 
  private:
