@@ -206,7 +206,7 @@ bool has_left(const Agent& agent, int within_ms) {
   return poll(&left, 1, within_ms) > 0;
 }
 
-/// Continues the process if somebody stopped it, so that it can start or end. Returns false when it
+/// Continues the process if a signal stopped it, so that it can start or end. Returns false when it
 /// has ended.
 bool keep_going(const Agent& agent) {
   forget(SIGCHLD);

@@ -52,8 +52,9 @@
 //   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim and "run ID" as lines.
 //     The daemon writes it while the shim waits. So making the claim needs no disk space, and a
 //     claim is never incomplete.
-//   - agent (the agent's process): the same lines about this process, "session N", and from the
-//     first byte on "cgroup PATH" if it has one. The process waits, and ends when its shim ends.
+//   - agent (the agent's process): "pid N", "start_ticks N", "boot_id TEXT" and "session N" of this
+//     process, and from the first byte on "cgroup PATH" if it has one. The process waits, and ends
+//     when its shim ends.
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
 //   - stdout.tail, stderr.tail (shim, before exit.json): if there was more output than the cap, the
