@@ -35,7 +35,7 @@ std::string copy_path(const std::string& state_folder) {
   return state_folder + "/configuration.json";
 }
 
-/// Fails if the daemon is just overwriting the file.
+/// May fail while the daemon overwrites the file.
 Result<Json> read_status(const std::string& state_folder) {
   const auto text = read_file(place(state_folder), kBytes);
   if (!text)
