@@ -142,12 +142,13 @@ std::span<const Command> commands() {
 }  // namespace baton
 
 int main(int count, char** arguments) {
-  // Whoever closed a standard stream gets an error from it, as before; what is opened later must
-  // not take its number, for a log line would go there.
+  // If the caller closed a standard stream, reserve its number. Otherwise a file that baton opens
+  // could get the number, and output would go into that file. /dev/null is opened in the wrong
+  // direction, so that using the stream still fails.
   for (int stream = 0; stream <= 2; ++stream)
     if (fcntl(stream, F_GETFD) < 0)
       (void)open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
-  // A limit of file sizes (`ulimit -f`) is an error of the write it meets, and no end.
+  // A write beyond `ulimit -f` must fail with an error instead of ending the process.
   (void)std::signal(SIGXFSZ, SIG_IGN);
   try {
     const std::vector<std::string> words(arguments + std::min(count, 1), arguments + count);

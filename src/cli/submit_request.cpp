@@ -22,7 +22,7 @@ namespace {
 constexpr Millis kAnswerPatience{10'000};
 constexpr Millis kLook{500};
 
-/// In front of what is said of one root of several.
+/// The prefix of messages that names the root, if the command has several roots.
 std::string whose(const Context& context) {
   return context.roots().size() > 1 ? printable(context.root()) + ": " : "";
 }
@@ -36,7 +36,7 @@ ExitCode tell(const Context& context, const Reply& reply) {
   return ExitCode::failed;
 }
 
-/// Waits for the answer to what was posted.
+/// Waits for the answer to a posted request and prints it.
 ExitCode answered(const Context& context, const std::string& state, Result<std::string> id,
                   bool wait) {
   if (!id && id.error().code == Errc::denied)
@@ -89,15 +89,15 @@ ExitCode act(const Context& context, const Request& request) {
       act_offline(context, request, request.verb == "stop" ? Until::agents_ended : Until::answered);
   if (reply)
     return tell(context, *reply);
-  // Somebody started a daemon in this moment.
+  // A daemon has started in the meantime.
   if (reply.error().code == Errc::served)
     if (const auto state = context.state_folder(); state && daemon_lives(*state))
       return ask_daemon(context, *state, request, true);
   return complain(reply.error());
 }
 
-/// Of an argument whose bytes are not UTF-8, which no request can hold: how it reads. Empty: all
-/// are.
+/// The first text of the request that is not UTF-8, made printable; "" if all are. The file of a
+/// request is JSON and cannot hold such bytes.
 std::string not_utf8(const Request& request) {
   for (const std::string* const each : {&request.flow.name, &request.subject})
     if (bad_utf8(*each))
@@ -135,7 +135,7 @@ ExitCode submit(const std::vector<Context>& roots, const Request& request, bool 
   struct Asked {
     std::string state;
     std::uint32_t running = 0;
-    std::size_t nth = 0;  ///< of the roots
+    std::size_t nth = 0;  ///< index of the root
   };
   std::vector<Asked> served;
   for (std::size_t nth = 0; nth < roots.size(); ++nth)

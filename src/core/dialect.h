@@ -1,5 +1,13 @@
 #pragma once
 
+// The interface of a dialect: a family of state files and the rules for them.
+//
+// Problem: one engine serves five layouts and any rules of a user.
+// Way: a dialect is a table of pure functions over the accepted documents of one flow. The engine
+// reads files, keeps the journal and starts agents. The dialect says what the files mean.
+// Limits: a dialect sees nothing but its `View`. It reads no file, no clock and no environment. It
+// keeps no state but its memo, which the journal holds.
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,14 +27,6 @@
 #include "core/event.h"
 #include "core/flow.h"
 #include "core/run.h"
-
-/// The interface of a dialect: a family of state files and the rules for them.
-///
-/// Problem: five layouts and any rules of a user are served by one engine.
-/// Way: a dialect is a table of pure functions over the accepted documents of one flow. The engine
-/// reads files, keeps the journal and starts agents; the dialect says what the files mean.
-/// Limits: a dialect sees nothing but its `View`. It reads no file, no clock and no environment,
-/// and it keeps no state but its memo, which the journal holds.
 
 namespace baton {
 
@@ -135,8 +135,8 @@ struct View {
   std::map<Key, std::string> refused = {};
 };
 
-/// The writer of a version cannot have seen baton's last write: that write gave way to this
-/// version, or this version was written late, into a file that baton had already replaced.
+/// The writer of a version cannot have seen baton's last write. Either baton gave up its write
+/// because of this version, or the writer wrote late, into a file that baton had already replaced.
 struct Unseen {
   Digest base;  ///< the newest version the writer can have seen
   bool late = false;
@@ -203,11 +203,11 @@ struct Dialect {
   /// is there without a document and with `present` false.
   std::vector<std::string> (*related)(const FlowState&) = nullptr;
 
-  // 2. Whether a new version is valid, and whether it may stand.
+  // 2. Whether a new version is valid, and whether baton accepts it.
 
-  /// Rules about one document that no schema can state. `wall`: only in `validate`, for rules about
-  /// the present time; a daemon accepts a document once, and a dialect tells it of such a thing by
-  /// a notice.
+  /// Rules about one document that no schema can state. Only `validate` sets `wall`, for rules
+  /// about the present time. The daemon checks a document once, so there a dialect reports such a
+  /// thing by a notice.
   Findings (*check)(const std::string& path, const Accepted&, const Json& options,
                     std::optional<Time> wall) = nullptr;
   /// Rules across the documents of a flow; findings by path. An error holds the flow.

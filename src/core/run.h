@@ -23,7 +23,7 @@ std::string_view word(RunState state);
 /// voided: nothing ran (the agent made no claim), so the attempt is not used up.
 /// interrupted: the machine went down or another program ended the agent. The agent may have done
 /// its work.
-/// unknown: the agent ran, but nobody recorded its end because its shim was killed.
+/// unknown: the agent ran, but its shim was killed before it recorded the end.
 enum class Outcome {
   none,
   succeeded,

@@ -1,5 +1,8 @@
 #pragma once
 
+// Tells people what happened: in the log, and by the command of `notify:`.
+// The command runs beside the daemon (io/system/notify_command.h), so only `finish` waits for it.
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,10 +14,9 @@
 
 namespace baton {
 
-/// Tells people what happened. It logs every event as one line on stderr, with the root if there
-/// are several. It passes events that a person wants to know to the `notify:` command, as JSON by
-/// schemas/output/notify.schema.json. It logs when that command begins to fail and when it works
-/// again.
+/// Logs every event as one line on stderr, with the root if there are several. Passes events that a
+/// person wants to know to the `notify:` command, as JSON by schemas/output/notify.schema.json.
+/// Logs when that command begins to fail and when it works again.
 class Notifier {
  public:
   explicit Notifier(const ServiceConfig& config) { configure(config); }

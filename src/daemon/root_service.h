@@ -1,5 +1,9 @@
 #pragma once
 
+// Connects the engine of one root with the outside world: lock, journal, agents, watches and
+// status. It also notices when the root or its state folder is removed, renamed or replaced. The
+// event loop and what roots share belong to run.cpp and served_roots.h.
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,8 +24,7 @@
 
 namespace baton {
 
-/// Everything by which a daemon serves one root: its lock, journal, agents, watches and engine.
-/// What comes in is kept until `step`. The loop must outlive it.
+/// Serves one root. Keeps all inputs until `step`. The loop must outlive this object.
 class RootService : private Pinned {
  public:
   using Wake = std::function<void()>;

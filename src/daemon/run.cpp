@@ -29,7 +29,7 @@
 namespace baton {
 namespace {
 
-/// Standard error, which may be read by nobody.
+/// Writes the log to stderr and never waits for its reader.
 class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -246,12 +246,12 @@ class Service {
           "and run it again");
     else if (drained)
       spdlog::info("drained");
-    // Whoever waited for the end wants to know that it is not the end of everything.
+    // With --once, the daemon ends although some flows are not finished. Say so.
     else if (const std::size_t held = roots_.held(); held > 0)
       spdlog::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
                    " held: see `baton status`");
     const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
-    // Writes once more, with what the last step found.
+    // The last step may have changed the statuses.
     (void)roots_.write_statuses();
     // Without --once, the first Ctrl-C asks for a drain, and the daemon has done that. With --once,
     // the daemon was to finish all work, and Ctrl-C has prevented that.

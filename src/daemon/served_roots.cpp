@@ -238,7 +238,7 @@ std::string ServedRoots::exchange(Exchange next) {
       continue;
     const bool known = root->leaving();
     root->leave(*next.any);
-    // As above.
+    // As above, before the answer.
     root->write_status(since_);
     if (known)
       continue;

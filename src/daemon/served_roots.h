@@ -1,5 +1,9 @@
 #pragma once
 
+// The roots of one daemon. They share its limits, its configuration and its end, so a reload or a
+// drain concerns all of them. Also keeps the roots that do not exist yet.
+// What concerns one root alone is in root_service.h.
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,10 +21,10 @@
 
 namespace baton {
 
-/// All roots that one daemon serves. They share its limits, its configuration and its end.
+/// All roots that the daemon serves now.
 class ServedRoots {
  public:
-  /// What each root needs. All of it outlives this object.
+  /// What each root needs. All of it must outlive this object.
   struct Means {
     asio::io_context& loop;
     Notifier& notifier;
@@ -70,7 +74,7 @@ class ServedRoots {
   /// Writes the status of each root for commands. Returns a line about all roots for people.
   std::string write_statuses();
 
-  /// A new configuration, with everything made that can fail.
+  /// A new configuration that is ready for use: putting it in force cannot fail.
   struct Exchange {
     std::vector<std::unique_ptr<RootService>> taken_up;
     struct Kept {

@@ -1,5 +1,8 @@
 #pragma once
 
+// What `baton run` hands to the daemon, and the function that runs it. The command finds and checks
+// the configuration; the daemon only calls back to read it again.
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,22 +17,22 @@ namespace baton {
 struct ServedRoot {
   std::string root;  ///< real path
   std::string state_folder;
-  std::string configuration;  ///< real path; "" when there is none
+  std::string configuration;  ///< real path; "" if there is none
   std::string configuration_text;
   Setup setup;
 };
 
-/// A root of the configuration that is not there yet.
+/// A root of the configuration that does not exist yet, or cannot be served yet.
 struct AwaitedRoot {
   std::string path;
-  std::function<Result<ServedRoot>()> look;  ///< Errc::not_found until it is there
+  std::function<Result<ServedRoot>()> look;  ///< Errc::not_found until the root exists
 };
 
 /// The configuration of a daemon, read at its start and again at each reload.
 struct ServiceConfig {
   std::vector<ServedRoot> roots;
   std::vector<AwaitedRoot> awaited;
-  std::vector<std::string> notify;      ///< argv; argv[0] absolute; empty: none
+  std::vector<std::string> notify;      ///< argv; argv[0] is absolute; empty: no command
   std::vector<std::string> notify_env;  ///< NAME=value
   Millis notify_timeout{0};
   Retention retention;

@@ -109,8 +109,8 @@ bool record(Start& start) {
   return read_stat(getpid(), start.agent) && write_agent(kDirectoryFd, start.agent);
 }
 
-/// Waits for the next of the daemon's two bytes. Without it the daemon is gone or has changed its
-/// mind.
+/// Waits for the next of the daemon's two bytes. At end of file, ends this process: the daemon has
+/// dropped the run or is gone.
 void await_byte(Start& start) {
   char byte = 0;
   ssize_t got = 0;
@@ -121,7 +121,8 @@ void await_byte(Start& start) {
     refuse(start, ShimExit::not_started);
 }
 
-/// Returns false when the record of the agent cannot name its cgroup.
+/// Enters a cgroup for the run, if there can be one. Returns false when the cgroup cannot be added
+/// to the record of the agent.
 bool take_cgroup(Start& start) {
   const int cgroup = make_cgroup(start.launch.cgroup, start.run_id, start.cgroup_path.data(),
                                  start.cgroup_path.size());
@@ -140,7 +141,7 @@ int open_input(const Launch& launch) {
 int become_agent(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   stand_ready(start);
-  // If this fails for lack of space, it is tried again when there is something to start.
+  // If the disk is full now, try again below, when there is something to start.
   const bool recorded = record(start);
   if (!start.briefed)
     await_byte(start);
@@ -163,7 +164,7 @@ int become_agent(void* argument) {
   // Everything above happens while the daemon records the start. Everything that depends on files
   // outside the run directory comes after it.
   await_byte(start);
-  // A signal that came so far was sent to another process, or too early.
+  // Drop the signals that came so far: they were meant for another process, or came too early.
   sigset_t all{};
   sigfillset(&all);
   const timespec at_once{};
@@ -188,7 +189,7 @@ int become_agent(void* argument) {
   enter(start.launch, start.failures);
 }
 
-/// Removes a pending signal. Then no call fails, so errno keeps the value of the agent's process.
+/// Removes a pending signal. Makes no call that fails, because the agent's process shares errno.
 void forget(int signal) {
   sigset_t pending{};
   sigset_t wanted{};
@@ -205,7 +206,7 @@ bool has_left(const Agent& agent, int within_ms) {
   return poll(&left, 1, within_ms) > 0;
 }
 
-/// Continues the process if somebody stopped it, so that it can start or end. Returns false when it
+/// Continues the process if a signal stopped it, so that it can start or end. Returns false when it
 /// has ended.
 bool keep_going(const Agent& agent) {
   forget(SIGCHLD);
@@ -241,7 +242,8 @@ int milliseconds_until(std::int64_t end) {
 }
 
 /// Kills a process that has not entered the agent's program, without SIGTERM first. Before the
-/// claim, waits as long as it takes, because we must know whether it makes the claim.
+/// claim, waits as long as it takes, because the shim must know whether the process makes the
+/// claim.
 const char* cut(const Start& start, const Agent& agent, const char* cause) {
   kill(agent.pid, SIGKILL);
   has_left(agent, start.claimed ? static_cast<int>(kKillPatienceMs) : -1);

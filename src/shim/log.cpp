@@ -23,8 +23,8 @@ int make_log(int directory, const char* name) {
 
 namespace {
 
-/// Opens the folder with this absolute path and creates missing parts. -1 where the path has a
-/// link: with a link, an agent could make us empty files elsewhere.
+/// Opens the folder with this absolute path and creates missing parts. -1 if the path has a link:
+/// with a link, an agent could make the shim empty a file elsewhere.
 int enter_folders(std::string_view path) {
   int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   while (folder >= 0 && !path.empty()) {
@@ -109,7 +109,7 @@ void Log::take(const char* bytes, std::size_t size, std::int64_t now_ms) {
 
 void Log::remember(const char* bytes, std::size_t size) {
   if (ring_ == nullptr) {
-    // The remembered bytes must be complete from the first dropped one on.
+    // The buffer must begin with the first dropped byte, so do not create it later.
     if (dropped() != size)
       return;
     void* const memory =

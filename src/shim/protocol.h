@@ -15,59 +15,62 @@
 // stderr on /dev/null, and the descriptors below. Exit statuses are those of ShimExit.
 //
 //   fd 3  the run directory
-//   fd 4  `lock` in it, with an exclusive flock. Only the shim holds this open file description,
-//         and the agent's process until its program is entered: the lock is free exactly when no
-//         shim of this run lives and none of its processes can make a claim.
-//   fd 5  `run` only: the go-pipe. A first byte: the launch is complete, the run directory has its
-//         prompt and its place; make everything ready. A second: claim and start. End of file at
-//         any time: exit, nothing ran.
+//   fd 4  `lock` in it, with an exclusive flock. The shim holds this open file description, and so
+//         does the agent's process until it enters its program. So the lock is free exactly when no
+//         shim of this run lives and no process can make its claim.
+//   fd 5  `run` only: the go-pipe. The first byte means: the launch is complete, and the run
+//         directory has its prompt and its final name; make everything ready. The second byte
+//         means: claim and start. End of file at any time means: exit, nothing ran.
 //   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets.
 //         Records that end in NUL, each a word, a space and a value; repeated for arg,
 //         before and env; the last one is `end 1`:
 //           launch 2 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
 //           log_cap_bytes N | stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... |
 //           before_cwd PATH | before_ms N | before TEXT ... | env NAME=VALUE ...
-//         A limit of 0 is no limit, a grace of 0 no grace; `cgroup` (a cgroup v2 directory in which
-//         the shim may make its own) is optional. `before` (optional) is a program that must end
-//         with 0 before the agent's is entered; it belongs to the agent's tree, and what it writes
-//         goes to stderr.log. The agent's process becomes `baton-shim enter` for it. `log`
-//         (optional) is a file that gets both streams in the order of their output, for people who
-//         look in the agent's project. Missing folders are created. If the file or one of its
-//         folders is a link, or it is not a regular file, there is no such log.
+//         A limit of 0 is no limit, and a grace of 0 is no grace. Optional:
+//           cgroup PATH: a cgroup v2 directory in which the shim may make its own.
+//           before TEXT: a program that must end with 0 before the agent's program is entered. It
+//             belongs to the agent's tree, and its output goes to stderr.log. The agent's process
+//             becomes `baton-shim enter` to run it.
+//           log PATH: a file that gets both streams in the order of their output, for people who
+//             look in the agent's project. The shim creates missing folders. There is no such log
+//             if the file or one of its folders is a link, or if the file is not regular.
 //
-// `tell` has the program's environment, stdin, stdout and stderr, and one descriptor beside them:
-// fd 3, a pipe without data; its end of file means that the daemon is gone. It enters the
-// program, waits until nothing of its tree is left, and ends what is left when the limit has passed
-// or the daemon is gone. It leaves nothing behind, not even a record.
+// `tell` gets the environment, stdin, stdout and stderr of the program, and also fd 3: a pipe
+// without data, whose end of file means that the daemon is gone. The shim runs the program and
+// waits until its process tree is empty. When the limit has passed or the daemon is gone, the shim
+// ends what is left. It writes no record.
 //
-// A shim may be started before its run is known: until the first byte its directory lies apart
-// (`.spare` in the folder of the runs), and it belongs to no run. It makes the logs and the agent's
-// process at once, so that a start waits for neither. That process writes its record, takes the two
-// bytes, makes the claim, and enters the agent's program (agent.h).
+// The daemon may start a shim before its run is known. Until the first byte this shim belongs to no
+// run, and its directory is `.spare` in the folder of the runs. The shim creates the logs and the
+// agent's process at once, so that a start waits for neither. That process writes its record, takes
+// the two bytes, makes the claim, and enters the agent's program (agent.h).
 //
 // Files in the run directory (0750; files 0640), in the order they come into being:
 //
 //   - lock (daemon): empty.
-//   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim and "run ID" as lines,
-//     written while it waits: the claim itself needs no room then, and is never half there.
-//   - agent (the agent's process): lines as in claim, of itself, "session N", and from the first
-//     byte on "cgroup PATH" if it has one. It stands still, and ends when its shim does.
+//   - .claim (daemon): "pid N", "start_ticks N", "boot_id TEXT" of the shim and "run ID" as lines.
+//     The daemon writes it while the shim waits. So making the claim needs no disk space, and a
+//     claim is never incomplete.
+//   - agent (the agent's process): "pid N", "start_ticks N", "boot_id TEXT" and "session N" of this
+//     process, and from the first byte on "cgroup PATH" if it has one. The process waits, and ends
+//     when its shim ends.
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
-//   - stdout.tail, stderr.tail (shim, before exit.json): where more came than the cap, the end of
-//     what was dropped, kTailBytes at most: an agent says at its end what came of its work.
+//   - stdout.tail, stderr.tail (shim, before exit.json): if there was more output than the cap, the
+//     last kTailBytes of what was dropped, because agents report their result at the end.
 //   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
-//   - claim (the agent's process): .claim under its second name, which it gets only if no file
-//     has that name, as with O_EXCL. Once it is there this attempt is never started again,
-//     and only then is the agent's program entered.
-//   - exit.json (shim): how it ended; written by temporary file, fsync, rename, fsync of the
+//   - claim (the agent's process): .claim, renamed only if no file has the new name, as with
+//     O_EXCL. Once it exists, this attempt is never started again. Only then does the process enter
+//     the agent's program.
+//   - exit.json (shim): how the run ended; written by temporary file, fsync, rename, fsync of the
 //     directory.
 //
 // exit.json: {"version": 1, "run_id": text, "cause": one of kCause..., "exit_code": number or null,
 // "signal": number or null, "error": text (exec_failed: what failed), "started_ms", "ended_ms":
-// Unix time, "wall_ms", "user_ms", "system_ms", "max_rss_kib", "stdout_bytes", "stderr_bytes" (as
-// written by the agent, cap or not), "stdout_dropped", "stderr_dropped", "leftovers": processes
-// that were still there when the agent had ended, "survivors": processes that could not be ended}
+// Unix time, "wall_ms", "user_ms", "system_ms", "max_rss_kib", "stdout_bytes", "stderr_bytes" (all
+// that the agent wrote), "stdout_dropped", "stderr_dropped", "leftovers": processes that still
+// lived when the agent had ended, "survivors": processes that could not be ended}
 
 #include <cstddef>
 
@@ -113,12 +116,16 @@ inline constexpr const char* kCauseIdleLimit = "idle_limit";
 inline constexpr const char* kCauseTerm = "term";               ///< the shim got SIGTERM
 inline constexpr const char* kCauseShimKilled = "shim_killed";  ///< written by `sweep`
 
-/// recorded: exit.json exists, or nothing had to be done (`fits`). not_started: told to exit,
-/// nothing ran. bad_call: arguments, descriptors or the launch are wrong, nothing ran. no_claim:
-/// `claim` or something else that a start needs could not be made, nothing ran. lost: the end could
-/// not be recorded, because the run directory was removed or no descriptors were left. For `tell`,
-/// recorded means that the program ended with 0; program_failed: it ended differently or could not
-/// be entered; program_late: the limit was over.
+/// recorded: exit.json exists, or nothing had to be done (`fits`).
+/// not_started: the daemon ended the shim before the start; nothing ran.
+/// bad_call: arguments, descriptors or the launch are wrong; nothing ran.
+/// no_claim: `claim` or something else that a start needs could not be made; nothing ran.
+/// lost: the shim could not record the end. The run directory was removed, no descriptors were
+/// left, or processes may be left that the shim cannot see.
+///
+/// `tell` uses these: recorded: the program ended with 0. program_failed: the program ended
+/// differently or could not be entered. program_late: it did not end within the limit. lost: some
+/// of its processes may be left.
 enum class ShimExit {
   recorded = 0,
   not_started = 111,

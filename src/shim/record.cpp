@@ -63,7 +63,7 @@ std::string_view line_value(std::string_view text, std::string_view word) {
 }
 
 void copy(std::string_view text, char* to, std::size_t room) {
-  // too long: rather none than a wrong one
+  // No value is better than a part of one.
   const std::size_t size = text.size() < room ? text.size() : 0;
   if (size > 0)  // an empty text may point nowhere
     std::memcpy(to, text.data(), size);
@@ -139,8 +139,8 @@ bool take_place(int directory, const char* temporary) {
          renameat(directory, temporary, directory, kExitFile) == 0;
 }
 
-/// An agent that took the shim's descriptors or its right to write never gives them back. Another
-/// process still has its own.
+/// How many failures for lack of descriptors, or because of a file size limit, end the tries. An
+/// agent that limited the shim like this does not undo it. Another process is not limited.
 constexpr int kMostWithout = 5;
 
 bool removed(int directory) {
@@ -204,7 +204,7 @@ bool read_agent(int directory, AgentRecord& agent) {
 
 bool write_exit(int directory, const char* run_id, const ExitRecord& exit) {
   const Text text = json(run_id, exit);
-  int without = 0;  // failures for lack of this process's own resources
+  int without = 0;  // tries that failed because this process lacks something of its own
   while (!removed(directory) && without < kMostWithout) {
     const Text temporary = other_name(".tmp");
     if (create(directory, temporary.c_str(), text.view(), true)) {

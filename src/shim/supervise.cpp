@@ -64,7 +64,7 @@ class Supervisor {
   }
 
   std::optional<ExitRecord> run() {
-    // Its end may have been reported earlier.
+    // The agent may have ended already, and `stand_by` may have taken its SIGCHLD.
     reap();
     for (step(steady_ms()); phase_ != Phase::done; step(steady_ms()))
       wait();
@@ -144,7 +144,8 @@ void Supervisor::read_signals() {
   reap();
 }
 
-/// Read at the end: an agent that was not entered ended at once.
+/// Reads why the program was not entered, if so. At the end is early enough, because a process that
+/// fails to enter its program ends at once.
 void Supervisor::read_failure() {
   Failure failure;
   if (read(failures_, &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {

@@ -21,8 +21,8 @@ namespace baton::shim {
 ///   terminating  tree empty                 -> done
 ///                grace over                 -> killing (KILL to the tree, again and again)
 ///   killing      tree empty                 -> done
-///                patience over              -> done, survivors are reported; without a record
-///                                              where nobody can say who they are
+///                patience over              -> done, survivors are reported. If /proc cannot
+///                                              be read, they are unknown: no record is written
 enum class Phase { running, terminating, killing, done };
 
 /// How long killed processes may take to vanish before they are reported as survivors.

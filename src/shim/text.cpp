@@ -23,7 +23,7 @@ Text& Text::quoted(std::string_view part) {
       put('\\');
       put(part[i]);
     } else if (byte < 0x20 || byte >= 0x7f) {
-      // Escape bytes above ASCII one by one: nobody has checked that they are UTF-8.
+      // Escape bytes above ASCII one by one, because they may not be valid UTF-8.
       *this << "\\u00";
       put(kHex[byte >> 4U]);
       put(kHex[byte & 0xfU]);

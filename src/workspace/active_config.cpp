@@ -1,5 +1,5 @@
-// Finds the running daemon and its configuration, and says how the file differs from it. A daemon
-// leaves a copy of its configuration in its state folder (workspace/daemon_status.h).
+// Finds the running daemon and its configuration, and says how the file differs from it. The daemon
+// keeps a copy of its configuration in its state folder (workspace/daemon_status.h).
 
 #include <algorithm>
 #include <cerrno>
@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of a user who could not change what this one runs either.
+/// Whether root or this user owns the path. Another user could make this user run programs by a
+/// configuration.
 bool trusted_owner(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 && (info.st_uid == 0 || info.st_uid == geteuid());
@@ -35,7 +36,8 @@ bool trusted_owner(const std::string& path) {
 
 }  // namespace
 
-/// The living daemon this context is about, by its state folder.
+/// The running daemon and its state folder. It serves one of the roots, or uses the configuration
+/// file of this context.
 std::optional<std::pair<std::string, DaemonStatus>> Context::daemon() const {
   std::vector<std::string> roots{root_};
   if (!root_is_named())
@@ -46,7 +48,7 @@ std::optional<std::pair<std::string, DaemonStatus>> Context::daemon() const {
     if (const auto folder = find_state_folder(root, parents))
       if (auto status = daemon_status(*folder))
         return std::pair(*folder, *std::move(status));
-  // It may serve what the file names no more.
+  // The daemon may still serve roots that the file no longer names.
   const std::string file = real_path(file_).value_or("");
   if (!root_is_named() && !file.empty() && (!config_.roots.empty() || configuration_.empty()))
     for (const auto& [folder, status] : daemon_statuses(parents))
@@ -98,11 +100,11 @@ Result<void> Context::follow_daemon() {
     const auto taken = take_copy(folder, status);
     if (taken) {
       follows_ = !same;
-      // Where the daemon was found, wherever its state would lie after a restart.
+      // The file may name another `state_dir:` by now. The daemon uses it only after a restart.
       config_.state_dir = fs::path(folder).parent_path().string();
       return {};
     }
-    // A reload writes the copy first and the daemon's status then.
+    // A reload writes the copy first and the status after it, so they may differ for a moment.
     if (taken.error().code != Errc::changed || turn == kTurns)
       return fail(Errc::denied,
                   "the configuration that the daemon (process " + std::to_string(status.pid) +
@@ -131,7 +133,8 @@ void Context::add_served(std::vector<std::string>& roots) const {
       roots.push_back(status.root);
 }
 
-/// Without a file here: the daemon's may lie elsewhere, as one named by --config does.
+/// Compares the daemon with its own file when the command has found no file. The daemon's file may
+/// lie elsewhere, for example if `baton run --config` named it.
 Context::Difference Context::difference_elsewhere(const DaemonStatus& status) {
   if (status.configuration.empty())
     return {};

@@ -39,8 +39,7 @@ std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig&
   return {chosen.begin(), chosen.end()};
 }
 
-/// The first name between `${` and `}` that nothing will ever be put in for; empty when all are
-/// known.
+/// The message about the first placeholder that baton never fills in; empty when all are known.
 std::string unknown_placeholder(const AgentSpec& spec, const Config& config) {
   std::map<std::string, std::string> known;
   for (const std::string& name : value_names(config))
@@ -62,7 +61,7 @@ std::string unknown_placeholder(const AgentSpec& spec, const Config& config) {
   return {};
 }
 
-/// Finds and checks the programs its commands name.
+/// Finds and checks the programs of `command` and `before`. A fault goes into `problem`.
 void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
                    const Environment& environment) {
   const auto find = [&](const char* what, const std::vector<std::string>& command,
@@ -81,7 +80,7 @@ void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
   find("`before`", agent.before, spec.before);
 }
 
-/// A folder that has one name, and that nothing makes before, has to be there.
+/// The folder of `cwd:` must exist, unless its path has placeholders or `before` may create it.
 void find_folder(AgentSpec& spec, const Role& role) {
   std::error_code error;
   if (!spec.problem.empty() || spec.cwd.empty() || !spec.before.empty() ||
@@ -91,7 +90,8 @@ void find_folder(AgentSpec& spec, const Role& role) {
                  printable(spec.cwd, 200) + " is not there";
 }
 
-/// Adds the prompts of the dialects, where it is given them: it has no prompt, or `${brief}` in it.
+/// Checks the placeholders. Adds the files that override prompts of dialects if the agent gets such
+/// a prompt: it has none of its own, or uses `${brief}`.
 AgentSpec checked(AgentSpec spec, const Role& role, const Config& config,
                   const std::string& folder) {
   std::string fault = unknown_placeholder(spec, config);
@@ -210,7 +210,7 @@ Filter filter_below(const std::string& configuration_folder) {
     auto begun = started(argv, bytes, configuration_folder);
     if (!begun)
       return [error = begun.error()](bool) { return Result<std::string>(tl::unexpected(error)); };
-    // Functions can be copied, so it is shared.
+    // std::function needs a closure that can be copied, so copies share the command.
     const std::shared_ptr<RunningCommand> command = *std::move(begun);
     return [command, name = argv.front()](bool wait) -> std::optional<Result<std::string>> {
       auto done = command->ended(wait);

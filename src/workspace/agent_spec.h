@@ -1,5 +1,9 @@
 #pragma once
 
+// Prepares the agents of a configuration: finds their programs, reads their prompts and picks their
+// environment from that of this process. A fault of one agent goes into AgentSpec::problem, and the
+// other agents stay usable. When an agent starts is the engine's decision.
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,25 +15,25 @@
 
 namespace baton {
 
-/// Makes a role ready for use: finds and checks its program, reads its prompt, picks its variables
-/// from this process's own. What is missing is named in `problem`; the other roles go on.
+/// Prepares the agent of a role. `problem` says what keeps it from being started.
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment);
 
-/// Gives roles that `default` plays an agent of their own, where files override their prompts.
+/// Adds an agent for each role that `default` plays and for which files override prompts.
 void add_default_agents(const Config& config, Setup& setup);
 
-/// Looks at it again before a start: its programs where nothing was wrong, else at everything.
+/// Checks an agent again before a start. If it has no problem so far, only its programs and its
+/// folder are checked, else everything.
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment);
 
-/// The roles that dialects ask for by themselves and nobody plays; what is to be said of each.
+/// Sentences about the roles that a dialect asks for and no agent plays.
 std::vector<std::string> unplayed(const Config& config,
                                   const std::vector<std::pair<const Dialect*, Json>>& served);
 
-/// Runs the filters of backups: a program found and trusted as those of agents are, for ten seconds
-/// at most. Errc::config: it cannot be used; busy: it was too slow; io: it failed, or gave
-/// nothing.
+/// Runs the filter programs of backups, each for at most ten seconds. baton finds and checks them
+/// like the programs of agents. Errc::config: the program cannot be used; busy: it was too slow;
+/// io: it failed, or wrote nothing.
 Filter filter_below(const std::string& configuration_folder);
 
 }  // namespace baton

@@ -1,5 +1,9 @@
 #pragma once
 
+// All commands of `baton`, for the command line, the help and the completions of shells.
+// Each command reads its own options (workspace/options.h) and returns its exit code.
+// Most commands have a file of their own in cli/commands.
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,7 +12,7 @@
 
 namespace baton {
 
-/// The words behind a command's name.
+/// The words after the name of the command.
 using Words = std::span<const std::string>;
 
 struct Command {
@@ -17,7 +21,7 @@ struct Command {
   ExitCode (*run)(Words words);
 };
 
-/// All commands, in the order of the list.
+/// All commands, in the order of the help.
 std::span<const Command> commands();
 
 ExitCode agents_command(Words words);

@@ -1,5 +1,9 @@
 #pragma once
 
+// Sentences for people about parts of a configuration that cannot be used, although the rest can.
+// `baton run` and `baton reload` show them. Errors that refuse the whole configuration come from
+// Context instead.
+
 #include <string>
 #include <vector>
 
@@ -9,19 +13,17 @@
 
 namespace baton {
 
-/// What of a configuration cannot be used, by name, though the rest of it can: agents, prompts,
-/// roles that nobody plays, files that are never seen, the program of `notify:`. For whoever has it
-/// read; `setup` is of it, for one of its roots.
+/// The parts that cannot be used: agents, prompts, roles without an agent, files that baton never
+/// looks at, the program of `notify:`. `setup` is that of any root of the configuration.
 std::vector<std::string> config_warnings(const Context& context, const Setup& setup);
 
-/// The program of `notify:`. Errors as of `find_program`.
+/// The program of `notify:`, which must be configured. Errors as of `find_program`.
 Result<std::string> notify_program(const Context& context);
 
-/// The patterns of all configured files, for whoever wonders why one is not seen; the first few.
+/// A sentence with the first patterns of configured files. It helps when baton does not see a file.
 std::string configured_patterns(const Context& context, const Catalog& catalog);
 
-/// The files a rule names outright and never gets, for they are those of a dialect; what is to be
-/// said of each.
+/// Sentences about files that a rule names and never gets, because they belong to a dialect.
 std::vector<std::string> never_seen(const Catalog& catalog);
 
 }  // namespace baton

@@ -24,8 +24,8 @@ std::string configuration_above(const std::string& from) {
   return (fs::path(nearest_root(from)) / kConfigurationName).string();
 }
 
-/// Who names one of several roots means the configuration that serves it, which may lie beside the
-/// roots. One that does not name the root is about something else.
+/// The nearest configuration upwards from `from`, if its `roots:` name this root; else "". With
+/// --root it finds a configuration that lies beside its roots.
 std::string naming(const std::string& root, const std::string& from) {
   const std::string path = configuration_above(from);
   const auto real = real_path(path);

@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds and reads the file of a configuration. docs/configuration.md has the list of places.
+// A file that another user can write is refused, because it names programs that baton starts.
+// Parsing and checking the text is the job of config/config.h.
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -11,36 +15,36 @@
 
 namespace baton {
 
-// Where a configuration lies. The list is that of docs/configuration.md.
-
 inline constexpr const char* kConfigurationName = "baton.yaml";
 inline constexpr const char* kConfigurationVariable = "BATON_CONFIG";
 
-/// The nearest folder upwards that has a baton.yaml; `from` when none has.
+/// The nearest folder upwards from `from` that has a baton.yaml; `from` if none has.
 std::string nearest_root(const std::string& from);
 
-/// The first that is there, as it is named; "" when none is. `here`: the folder a command is called
-/// in.
+/// The path of the configuration, with its links; "" if there is none. --config or $BATON_CONFIG
+/// decide, even if that file does not exist. `here` is the folder in which the command was called.
 std::string find_configuration(const Places& places, const std::string& root,
                                const std::string& here);
 
 inline constexpr std::size_t kMaxConfigurationBytes = 4U << 20U;
 
-/// Its text. Errc::config: somebody else can write it; not_found, denied, too_large, io.
+/// The text of the configuration. `real` is a path without links. Errc::config: another user can
+/// write the file; not_found, denied, too_large, io.
 Result<std::string> read_configuration(const std::string& real);
 
-/// What a configuration says of places, as written: of use even when the rest of it is wrong.
+/// The places that a configuration names, as written. Commands use them even if the rest of the
+/// configuration is wrong.
 struct ConfiguredPlaces {
   std::string state_dir;
   std::vector<std::string> roots;
 };
-/// Nothing when it cannot be read so far.
+/// Nothing if the text is not a YAML object.
 std::optional<ConfiguredPlaces> configured_places(std::string text);
 
-/// `path:line:column` of the name of that member; the path alone when it is not to be found.
+/// `path:line:column` of the name of a member; the path alone if the member cannot be found.
 std::string place_of(const std::string& path, std::string_view pointer);
 
-/// A path of a configuration, which is relative to its folder.
+/// The absolute form of a path that may be relative to `folder`, such as one in a configuration.
 std::string absolute(const std::string& path, const std::string& folder);
 
 }  // namespace baton

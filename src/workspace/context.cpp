@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A schema of this binary by the `$id` it has.
+/// The embedded schema with this `$id`; nullptr if there is none.
 const std::string_view* own_schema(std::string_view uri) {
   constexpr std::string_view kPrefix = "urn:baton:schema:";
   if (!uri.starts_with(kPrefix))
@@ -77,12 +77,12 @@ Environment environment_of(const std::string& root, const std::string& folder) {
 
 }  // namespace
 
-/// How a command wants its configuration.
+/// What the four ways to open a context differ in.
 struct Context::Opening {
-  bool follow = false;  ///< a living daemon
-  bool anyway = false;  ///< without one that can be used
-  bool quiet = false;
-  std::string here;  ///< "": the current folder
+  bool follow = false;  ///< use the configuration of the running daemon
+  bool anyway = false;  ///< go on if the configuration cannot be used
+  bool quiet = false;   ///< print no faults
+  std::string here;     ///< "": the current folder
 };
 
 Result<Context> Context::open(const Places& places) {
@@ -110,7 +110,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   if (error && places.root.empty())
     return fail(Errc::not_found, "the current folder is gone");
   auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
-  // The agents that were started on it can still be seen and stopped.
+  // The root is gone. A command can still show and stop the agents that run on it.
   if (!root && opening.anyway && context.is_known(places.root)) {
     warn_once(printable(describe(root.error())) + "; what is known of it is in the journal");
     root = real_path(places.root);
@@ -125,8 +125,8 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
     return pass_on(configured);
   if (auto found = context.find_roots(here); !found)
     return pass_on(found);
-  // One that cannot be read says neither which roots its daemon serves nor where their state lies;
-  // of this folder nobody has asked, unless it is its own.
+  // The broken configuration does not say which roots it has or where their state lies. The current
+  // folder is no good guess, unless the configuration lies in it and a daemon has served it.
   if (opening.anyway && !opening.quiet && places.root.empty() &&
       !context.broken_configuration_.empty() && !context.follows_ && !context.knows_places_ &&
       !(context.file_ == context.root_ + "/" + kConfigurationName &&
@@ -146,15 +146,15 @@ Result<void> Context::find_configuration_in_force(const Opening& opening) {
     return followed;
   if (!followed)
     warn_once(printable(describe(followed.error())));
-  // A good one is looked at as strictly as a daemon does.
+  // `open_to_examine` judges a configuration without faults as strictly as a daemon does.
   if (opening.quiet)
     anyway_ = !done;
-  // The daemon's user may trust a file that this one does not.
+  // The daemon uses this very text, and only this user does not trust the file. Nothing is broken.
   if (done || (!configuration_.empty() && configuration_digest_ == file_digest_))
     return {};
   if (opening.quiet && faults_.empty())
     faults_ = {describe(done.error())};
-  // A name that was given by hand and leads nowhere is a slip of that hand.
+  // A --config that names no file is a typing mistake, so it is an error even for `open_anyway`.
   const bool slip = done.error().code == Errc::not_found && !places_.config.empty();
   if (!follows_ && !opening.anyway)
     for (const std::string& fault : faults_)
@@ -189,8 +189,8 @@ bool Context::is_known(const std::string& root) const {
   return state && (daemon_lives(*state) || fs::exists(journal_path(*state), error));
 }
 
-/// Those of the configuration that are there, or are known, where all are asked for anyway; the
-/// others are missing.
+/// The configured roots that exist. With `anyway_`, also those that are gone and that a daemon
+/// serves or has served. Puts the others into `missing_roots_`.
 std::vector<std::string> Context::configured_roots() {
   std::vector<std::string> roots;
   for (const std::string& each : config_.roots) {
@@ -212,7 +212,7 @@ std::vector<std::string> Context::configured_roots() {
   return roots;
 }
 
-/// The roots of the configuration, and the one of them the command is meant for.
+/// Sets the roots of the configuration, and which of them the command works on.
 Result<void> Context::find_roots(const std::string& here) {
   roots_ = {root_};
   if (!places_.root.empty())
@@ -222,7 +222,7 @@ Result<void> Context::find_roots(const std::string& here) {
       add_served(roots_);
     return {};
   }
-  // It may name the roots of anybody.
+  // Another user wrote this list, so it may name any folder.
   if (foreign_)
     return fail(Errc::denied,
                 "belongs to another user and names several roots; name the one you mean with "
@@ -231,7 +231,7 @@ Result<void> Context::find_roots(const std::string& here) {
   std::vector<std::string> roots = configured_roots();
   if (roots.empty() && !anyway_)
     return all_there();
-  // What is asked of them is not asked of the current folder.
+  // Without this, the command would work on the current folder instead.
   if (roots.empty())
     roots = missing_roots_;
   if (roots.empty())
@@ -241,7 +241,7 @@ Result<void> Context::find_roots(const std::string& here) {
   if (anyway_)
     add_served(roots);
   roots_ = std::move(roots);
-  // The root of a command is the one it is called in, else the first.
+  // The command works on the root around the current folder, else on the first one.
   const auto inside = std::find_if(roots_.begin(), roots_.end(), [&](const std::string& each) {
     return each == here || below(each, here).has_value();
   });
@@ -253,13 +253,13 @@ Result<void> Context::read(const std::string& path) {
   auto real = real_path(path);
   auto text = real ? read_configuration(*real) : real;
   if (!text) {
-    // As it was named, not as the links go.
+    // Show the path as the user knows it, not the target of its links.
     if (real && text.error().where == *real)
       text.error().where = path;
-    // Whom it is to be trusted by is another question than which it is.
+    // A file that this user does not trust may still be the one that the daemon uses.
     if (const auto bytes = real ? read_file(*real, kMaxConfigurationBytes) : real) {
       file_digest_ = hex(digest_of(*bytes));
-      // Nor are the places that it names.
+      // Do not use places that an untrusted file names. If it names none, the usual places apply.
       const auto said = configured_places(*bytes);
       knows_places_ = said && said->roots.empty() && said->state_dir.empty();
     }
@@ -282,7 +282,7 @@ Result<void> Context::take(const std::string& text, Format format, const std::st
   if (!parsed) {
     faults_.clear();
     for (const Finding& finding : parsed.error())
-      // What is merely doubtful is told when the rest is mended.
+      // Warnings follow once the errors are corrected.
       if (finding.severity == Severity::error)
         faults_.push_back(describe(finding, shown));
     return fail(Errc::config, "the configuration cannot be used", shown);
@@ -315,7 +315,7 @@ Result<Context> Context::reread() const {
   fresh.folder_ = home_;
   const std::string path =
       configuration_.empty() ? find_configuration(places_, home_, home_) : configuration_;
-  // A daemon has a log of its own, and somebody who waits for the answer.
+  // Put all faults into the message: the daemon logs it and answers `baton reload` with it.
   if (auto read = path.empty() ? Result<void>() : fresh.read(path); !read) {
     if (!fresh.faults_.empty())
       read.error().message += ": " + join(fresh.faults_, "; ");
@@ -342,7 +342,7 @@ Result<bool> Context::usable(const Dialect* known, const std::string& name, cons
   const auto checked = check_schemas(*known, options, folder_);
   if (checked)
     return true;
-  // A daemon that lives still has the one it read.
+  // A running daemon still has the schema that it read earlier.
   const bool borne = daemon().has_value();
   warn_once(describe(checked.error()) + (borne ? "; the daemon goes on with what it read before"
                                                : "; going on without dialect " + name));
@@ -369,7 +369,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   if (auto added = add_dialects(setup); !added)
     return pass_on(added);
   setup.environment = environment_of(root, folder_);
-  // What agents are told to read, where they would not find it by themselves.
+  // Agents call baton too. Name the configuration for them if they would not find it themselves.
   setup.environment.variables.erase(kConfigurationVariable);
   if (!configuration_.empty() && configuration_ != root + "/" + kConfigurationName)
     setup.environment.variables.emplace(kConfigurationVariable, configuration_);
@@ -449,7 +449,7 @@ SchemaFetch schemas_below(const std::string& folder) {
 Result<std::string> schema_file(const std::string& folder, std::string_view reference) {
   constexpr std::size_t kMaxSchemaBytes = 4U << 20U;
   Result<std::string> text = fail(Errc::not_found, "there is no such file");
-  // What comes by a reference has its blanks as %20; a name that somebody typed has them as such.
+  // A reference in a schema has %20 for a blank. A name that a person typed has the blank itself.
   for (const std::string& name : {std::string(reference), percent_decoded(reference)}) {
     const std::string path = absolute(name, folder);
     if (!below(folder, path))

@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds what a command or a daemon works on: the root, its configuration, and where its state lies.
+// The configuration may be missing, broken, or different from what the running daemon uses, so
+// there are four ways to open a context. Only `make_state_folder` changes anything on disk.
+
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,83 +20,86 @@
 
 namespace baton {
 
-/// What a command works on: the root, its configuration, where its state lies.
+/// The root, its configuration and its state folder. A value: copies are independent.
 class Context {
  public:
-  /// Finds root and configuration. To have no configuration is no error. Errc::not_found, denied,
-  /// io: the root or the configuration cannot be read. Errc::config: the configuration is wrong, or
-  /// cannot be trusted; every fault was printed on stderr.
+  /// Finds root and configuration. A missing configuration is no error. Errc::not_found, denied,
+  /// io: the root or the configuration cannot be read. Errc::config: the configuration is wrong or
+  /// not trusted; `open` has printed every fault on stderr.
   static Result<Context> open(const Places& places);
-  /// For commands whose words a living daemon takes up: by the configuration that it uses, which
-  /// the file may differ from. Errc::denied: that one cannot be seen. Without a daemon as `open`.
-  /// `here`: instead of the current folder.
+  /// For commands that a running daemon carries out. Uses the configuration of the daemon, because
+  /// the file may have changed since. Without a daemon it works like `open`. Errc::denied: this
+  /// user cannot read the daemon's configuration. `here` replaces the current folder.
   static Result<Context> open_in_force(const Places& places, const std::string& here = "");
-  /// For commands that look at or control what runs already: the same, and a configuration that
-  /// cannot be used is told as a warning, and the command goes on without it where there is no
-  /// daemon. Where it says so readably, its `roots:` and `state_dir:` still count.
+  /// For commands that show or control what runs already. Like `open_in_force`, but a broken
+  /// configuration only causes a warning. The command then uses the daemon's configuration, or none
+  /// if no daemon runs. `roots:` and `state_dir:` of the broken file still count if readable.
   static Result<Context> open_anyway(const Places& places);
-  /// By the file as it stands. What is wrong with it is in `faults`, and nothing is told.
+  /// Uses the file as it is now, not the daemon's configuration. Prints nothing; `faults` says what
+  /// is wrong with the file.
   static Result<Context> open_to_examine(const Places& places);
 
-  /// Absolute, without links.
+  /// The root that the command works on: absolute, without links.
   const std::string& root() const { return root_; }
-  /// The roots the daemon serves: --root, else those of the configuration, else the one root.
+  /// All roots of the command: --root, else those of the configuration, else `root`.
   const std::vector<std::string>& roots() const { return roots_; }
-  /// By --root, so that no other is meant.
+  /// Whether --root was given. Then the command works on no other root.
   bool root_is_named() const { return !places_.root.empty(); }
-  /// By --config or, unless a root is named, by the environment: another one is not meant.
+  /// Whether --config was given, or $BATON_CONFIG without --root. Then no other file is used.
   bool configuration_is_named() const;
-  /// Those of the configuration that are not there, absolute. After `open` at least one is.
+  /// Configured roots that do not exist, as absolute paths. After `open`, at least one root exists.
   const std::vector<std::string>& missing_roots() const { return missing_roots_; }
-  /// Is served, or was: of one that is gone the journal knows what runs.
+  /// Whether a daemon serves this root or has served it. The journal of a root that is gone still
+  /// knows what runs.
   bool is_known(const std::string& root) const;
-  /// Errc::not_found names the first that is not.
+  /// Errc::not_found names the first missing root.
   Result<void> all_there() const;
   /// The configuration in force; "" when there is none.
   const std::string& configuration() const { return configuration_; }
-  /// After `open_anyway` and `open_to_examine`: the one that cannot be used; "" when there is none
-  /// such.
+  /// The path of a configuration that cannot be used; "" if the configuration is not broken.
   const std::string& broken_configuration() const { return broken_configuration_; }
-  /// What is wrong with it, each with its place.
+  /// The errors in the broken configuration, each with its place.
   const std::vector<std::string>& faults() const { return faults_; }
-  /// The configuration is the daemon's, which is not the file as it is now.
+  /// Whether the configuration is that of the daemon and the file differs from it.
   bool follows_daemon() const { return follows_; }
   /// How the file differs from the configuration that the daemon uses.
   struct Difference {
-    Word word;        ///< of docs/status.md; "": there is none
+    Word word;        ///< a word of docs/status.md; "" if they are the same
     std::string why;  ///< for people, with what to do
   };
   Difference difference() const;
-  /// It was taken from a daemon of a user that this one does not trust: nothing that it names may
-  /// be run.
+  /// Whether the configuration comes from the daemon of another, untrusted user. Then baton must
+  /// not run any program that it names.
   bool is_foreign() const { return foreign_; }
-  /// The text of the file, for a daemon.
+  /// The text of the file; "" if it cannot be used.
   const std::string& text() const { return text_; }
-  /// Of the real text of the configuration in force; "" when there is none.
+  /// The digest of the file that the configuration in force was read from; "" if there is none. The
+  /// daemon's copy has another text, but keeps this digest.
   const std::string& configuration_digest() const { return configuration_digest_; }
-  /// Its folder; without one the root.
+  /// The folder of the configuration; the root if there is none.
   const std::string& folder() const { return folder_; }
   const Config& config() const { return config_; }
   const Findings& warnings() const { return warnings_; }
 
-  /// Everything an engine of that root needs. Agents that cannot be started say so in `problem`,
-  /// prompts of reactions that cannot be used in `prompt_fault` (workspace/rule_prompts.h).
-  /// Errc::config: a dialect is not known; after `open_anyway` it is told and left out.
+  /// Everything that the engine of this root needs. An agent that cannot be started has a
+  /// `problem`, and a reaction whose prompt cannot be used has a `prompt_fault`
+  /// (workspace/rule_prompts.h). Errc::config: a dialect is unknown. After `open_anyway` this is
+  /// only a warning, and the setup leaves the dialect out.
   Result<Setup> setup(const std::string& root) const;
-  /// Reads the same configuration anew, or the one that is there by now, for a running daemon.
+  /// Reads the configuration again, for a reload. If there was none, looks for one.
   Result<Context> reread() const;
 
-  /// The same configuration for another of its roots, absolute and without links.
+  /// The same configuration for another of its roots, which is absolute and without links.
   Context at(const std::string& root) const;
-  /// The same for every root a command without --root is about.
+  /// One context for each of `roots`.
   std::vector<Context> each() const;
-  /// The same configuration for a command about these roots.
+  /// The same configuration for a command that works on these roots.
   Context with_roots(std::vector<std::string> roots) const;
 
   std::vector<StateParent> state_parents() const;
   /// The state folder of the root, for reading. Errc::not_found.
   Result<std::string> state_folder() const;
-  /// The same, made if it is missing.
+  /// The state folder of a root. Creates the folder if it is missing.
   Result<std::string> make_state_folder(const std::string& root) const;
 
  private:
@@ -100,57 +107,58 @@ class Context {
   static Result<Context> open(const Places& places, const Opening& opening);
   Result<void> find_configuration_in_force(const Opening& opening);
   Result<void> read(const std::string& path);
-  /// Takes a text for the configuration. Errc::config, and `faults_` says why.
+  /// Parses the text and makes it the configuration. Errc::config: see `faults_`.
   Result<void> take(const std::string& text, Format format, const std::string& real,
                     const std::string& shown);
-  /// Where things lie, of one that cannot be used.
+  /// Takes only `roots:` and `state_dir:` from a configuration that cannot be used.
   void take_places(const std::string& text, const std::string& real);
-  /// Takes the daemon's configuration, if it is not what was read. Errc::denied: it cannot be seen.
+  /// Takes the daemon's configuration if the file differs from it or cannot be used. Errc::denied:
+  /// this user cannot read it.
   Result<void> follow_daemon();
   Result<void> take_copy(const std::string& state_folder, const DaemonStatus& status);
   void warn_of_faults(const Error& error) const;
   std::optional<std::pair<std::string, DaemonStatus>> daemon() const;
   static Difference difference_elsewhere(const DaemonStatus& status);
-  /// Whether a dialect of the configuration goes into a setup, else it is among `left_out`; errors
-  /// as of `setup`.
+  /// Whether a dialect of the configuration can be used. If not, adds it to `left_out`. Errors as
+  /// for `setup`.
   Result<bool> usable(const Dialect* known, const std::string& name, const Json& options,
                       std::map<std::string, std::string>& left_out) const;
   Result<void> add_dialects(Setup& setup) const;
   std::vector<std::string> configured_roots();
   Result<void> find_roots(const std::string& here);
-  /// Those that the daemon of these serves by this configuration, too.
+  /// Adds the other roots that the daemon of these roots serves by this configuration.
   void add_served(std::vector<std::string>& roots) const;
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;
-  /// It is what a daemon of a user goes by whom this one does not trust: nothing of it is run.
-  bool foreign_ = false;
+  bool foreign_ = false;  ///< see `is_foreign`
   std::string root_;
-  std::string home_;  ///< the root as it is without the configuration's `roots:`
+  std::string home_;  ///< the root as found before the configuration's `roots:` were read
   std::vector<std::string> roots_;
   std::vector<std::string> missing_roots_;
   std::string configuration_;
   std::string broken_configuration_;
-  bool knows_places_ = false;  ///< that one could be read so far as it says where things lie
+  bool knows_places_ = false;  ///< the places that the broken configuration names are known
   std::vector<std::string> faults_;
-  std::string text_;  ///< of the file, where it can be used
+  std::string text_;
   std::string configuration_digest_;
-  std::string file_;         ///< of the configuration, as it was found; "": none was
-  std::string file_digest_;  ///< "": it cannot be read
+  std::string file_;         ///< the path of the configuration as found; "" if none was found
+  std::string file_digest_;  ///< "": the file cannot be read
   std::string folder_;
   Config config_;
   Findings warnings_;
 };
 
-/// Schema texts by name or `$id`: those of this binary, else files below `folder`.
+/// Returns schema texts by name or `$id`: embedded schemas first, then files below `folder`.
 SchemaFetch schemas_below(const std::string& folder);
 
-/// The file below `folder` that a reference names, by its path as it stands or, when there is none,
-/// without its escapes. Errc::denied when it lies elsewhere, and the errors of `read_file`.
+/// The schema file below `folder` that a reference names. If there is no such file, the reference
+/// is tried with its percent escapes decoded. Errc::denied: the reference leads out of `folder`;
+/// other errors as for `read_file`.
 Result<std::string> schema_file(const std::string& folder, std::string_view reference);
 
-/// All dialects with the options of the configuration, then the others with their defaults: what
-/// `validate` knows. Errc::config.
+/// The configured dialects with their options, then all others with their defaults, for `validate`.
+/// Errc::config: a configured dialect is unknown.
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config);
 
 }  // namespace baton

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Always of this size: overwriting it in place needs no room, so it also arrives on a full disk.
+/// The file always has this size. So the daemon can overwrite it in place even on a full disk.
 constexpr std::size_t kBytes = 16U << 10U;
 constexpr unsigned kMode = 0640;
 constexpr std::size_t kMostCopyBytes = 32U << 20U;
@@ -35,7 +35,7 @@ std::string copy_path(const std::string& state_folder) {
   return state_folder + "/configuration.json";
 }
 
-/// It may be read while it is written; then it is as if there were none.
+/// May fail while the daemon overwrites the file.
 Result<Json> read_status(const std::string& state_folder) {
   const auto text = read_file(place(state_folder), kBytes);
   if (!text)
@@ -43,7 +43,7 @@ Result<Json> read_status(const std::string& state_folder) {
   return parse_json(*text);
 }
 
-/// `tell` sets what there is to say of a flow.
+/// A row for each flow, at most `most`. `tell` adds members to the row of a flow.
 template <class Map, class Tell>
 Json list_of(const Map& flows, std::size_t most, const Tell& tell) {
   Json list = Json::array();
@@ -57,8 +57,8 @@ Json list_of(const Map& flows, std::size_t most, const Tell& tell) {
   return list;
 }
 
-/// What cannot be used, with why, or the beginning of that. Null where not all of it finds room:
-/// what is left out would be taken for usable.
+/// Each name with the reason why it cannot be used; reasons are cut to fit. Null if there is no
+/// space for all names, because a reader would take a missing name for usable.
 Json unusable(const std::optional<std::map<std::string, std::string>>& all, std::size_t most) {
   constexpr std::size_t kWhyBytes = 500;
   if (!all || (!all->empty() && most == 0))
@@ -151,7 +151,7 @@ DaemonStatuses statuses_of(const std::vector<StateParent>& parents,
   return {found.begin(), found.end()};
 }
 
-/// Errc::not_found unless there is one of the right size.
+/// Overwrites a file in place. Errc::not_found: there is no regular file of this size.
 Result<void> overwrite(const std::string& path, const std::string& text) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
@@ -178,7 +178,7 @@ std::optional<DaemonStatus> daemon_status(const std::string& state_folder) {
   auto json = read_status(state_folder);
   if (!json)
     json = read_status(state_folder);
-  // What a daemon before this one has left says nothing any more.
+  // The file is missing, or an earlier daemon wrote it. Only the lock is known.
   if (!json || (status.pid != 0 && json::integer(**json, "pid") != status.pid))
     return status;
   const std::int64_t pid = status.pid;
@@ -210,7 +210,7 @@ DaemonStatuses last_daemon_statuses(const std::vector<StateParent>& parents) {
 
 Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& status) {
   std::string text;
-  // Of more flows than find room the rest goes unsaid.
+  // If the text is too long for the file, try again with half as many flows.
   std::size_t flows = std::max({status.state.calm_at.size(), status.state.unwritten.size(),
                                 status.state.unusable ? status.state.unusable->size() : 0,
                                 status.prompt_faults ? status.prompt_faults->size() : 0});

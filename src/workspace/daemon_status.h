@@ -1,5 +1,15 @@
 #pragma once
 
+// Two files that a daemon writes into the state folder of a root, for other commands.
+//
+// `daemon.json` is the status of the daemon (DaemonStatus). It counts only while the daemon holds
+// the lock of the root.
+//
+// `configuration.json` is a copy of the configuration that the daemon uses, because the real file
+// may change or break meanwhile. Only the daemon's user can read the copy, and it has no values of
+// `env: set:`. It holds the digest of the real text. The status names that digest too, and the copy
+// counts only if both are equal. The daemon never reads the copy.
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,58 +24,52 @@
 
 namespace baton {
 
-/// What a daemon says about a root, in `daemon.json` of the state folder.
+/// What the daemon says about one root.
 struct DaemonStatus {
   std::int64_t pid = 0;
-  std::string root;                  ///< real path, as it was when the daemon took it up
-  std::string configuration;         ///< real path; "" when it has none
-  std::string configuration_digest;  ///< of its text as the daemon read it
+  std::string root;                  ///< real path when the daemon began to serve the root
+  std::string configuration;         ///< real path; "" if the daemon has no configuration
+  std::string configuration_digest;  ///< digest of the text that the daemon read
   std::string since;                 ///< ISO time
   std::string watching;              ///< for people: inotify or what is polled, and why
   bool polls = false;
-  bool lock_only = false;       ///< it has not written its status yet: only its lock is known
-  std::int64_t root_inode = 0;  ///< of the root, as it was last when there was something in it
-  bool disk_full = false;       ///< the journal's disk: agents are looked after, none is started
+  bool lock_only = false;       ///< the daemon has written no status yet; only its lock is known
+  std::int64_t root_inode = 0;  ///< inode of the last root folder that had files in it
+  bool disk_full = false;       ///< the disk of the journal is full, so the daemon starts nothing
   DaemonState state;
-  /// Of its configuration (workspace/rule_prompts.h). Nothing: it does not say.
+  /// Prompts that the daemon cannot use (workspace/rule_prompts.h). Nothing: unknown.
   std::optional<PromptFaults> prompt_faults;
   bool operator==(const DaemonStatus&) const = default;
 };
 
-/// The status of the running daemon of a state folder; nothing: none runs. While it starts, or
-/// when the disk is full, only what its lock holds (`lock_only`): pid, root
-/// and since.
+/// The status of the running daemon of a state folder; nothing if none runs. While the daemon
+/// starts, or if it cannot write its status, only pid, root and since are set (`lock_only`).
 std::optional<DaemonStatus> daemon_status(const std::string& state_folder);
 
-/// The status that the last daemon of a state folder wrote. Nothing: one runs, or none ever did.
+/// The status that the last daemon of a state folder wrote. Nothing if a daemon runs, or if no
+/// daemon ever ran.
 std::optional<DaemonStatus> last_daemon_status(const std::string& state_folder);
 
-/// Has the root know in which folder the daemon before this one, or the one that lives, has found
-/// something last: an empty one in its place may be a mount point without its volume.
+/// Tells `root` the inode of the last root folder that had files in it, as the last or the running
+/// daemon noted it. An empty folder with another inode may be a mount point without its volume.
 void remember_last_root(const std::string& state_folder, RootFolder& root);
 
-/// DaemonStatuses with the state folder they lie in.
+/// Statuses with the state folder of each.
 using DaemonStatuses = std::vector<std::pair<std::string, DaemonStatus>>;
-/// Of every living daemon and root whose state folder lies in one of these folders. Those that
-/// cannot be read are left out.
+/// The statuses of running daemons whose state folders lie in these parents, one per root. Leaves
+/// out state folders that this user cannot read.
 DaemonStatuses daemon_statuses(const std::vector<StateParent>& parents);
-/// The same of those that live no more.
+/// The same for daemons that have ended.
 DaemonStatuses last_daemon_statuses(const std::vector<StateParent>& parents);
 
 Result<void> write_daemon_status(const std::string& state_folder, const DaemonStatus& status);
 
-// The file of a configuration may be changed or broken while a daemon runs. For other commands the
-// daemon therefore writes the configuration it uses to `configuration.json` of the state folder,
-// for its own user alone and without the values of `env: set:`. With it stands the digest of the
-// real text, which the daemon's status names, too: only where both are equal is the copy the
-// daemon's configuration. The daemon never reads it.
-
-/// `text`: of the configuration; "": there is none.
+/// `text` is that of the configuration; "" if there is none.
 Result<void> write_configuration_copy(const std::string& state_folder, const std::string& digest,
                                       const std::string& text);
 
-/// The copy as JSON. Errc::changed: it is of another configuration than the one with this digest;
-/// denied, not_found, io: it cannot be read.
+/// The copy as JSON. Errc::changed: the copy has another digest; denied, not_found, io: it cannot
+/// be read.
 Result<std::string> read_configuration_copy(const std::string& state_folder,
                                             const std::string& digest);
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// What a process of baton knows about itself: its environment variables, its binary, its shim and
+// its user.
+
 #include <cstddef>
 #include <map>
 #include <string>
@@ -10,24 +13,25 @@
 
 namespace baton {
 
-/// So many characters of a run id are shown where a person has to tell runs apart.
+/// How many characters of a run id commands show to people.
 inline constexpr std::size_t kShortRunId = 8;
 
-/// A variable of this process; "" when it is not set.
+/// An environment variable of this process; "" if it is not set.
 std::string variable(const std::string& name);
-/// All of them.
+/// All environment variables of this process.
 std::vector<std::pair<std::string, std::string>> variables();
 
-/// Has an agent's commands find the state of its root, in the variables it is given.
+/// Adds the variable by which commands of an agent find the state folder of their root.
 void tell_place(const std::string& state_folder, std::map<std::string, std::string>& variables);
 
 /// The absolute path of the running binary.
 std::string own_path();
 
-/// The shim lies beside the running binary, or where an installation puts it. Errc::not_found.
+/// Finds baton-shim beside the binary `executable`, or where an installation puts it.
+/// Errc::not_found.
 Result<std::string> find_shim(const std::string& executable);
 
-/// Who runs this command, for the history: `name`, or `name (run ab12cd34)` from inside an agent.
+/// Who runs this command, for the history: `name`, or `name (run ab12cd34)` if an agent runs it.
 std::string asked_by();
 
 }  // namespace baton

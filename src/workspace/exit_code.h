@@ -1,21 +1,23 @@
 #pragma once
 
+// The exit codes of all commands, and the code for each kind of error.
+
 #include "base/result.h"
 
 namespace baton {
 
-/// How every command ends; the same table stands in each `--help`.
+/// `baton --help` shows the same table.
 enum class ExitCode : int {
   fine = 0,
-  failed = 1,         ///< the thing asked about failed
+  failed = 1,         ///< the check, the flow or the request failed
   usage = 2,          ///< wrong usage, configuration or schema
-  unreachable = 3,    ///< could not read, write, or reach what is needed
+  unreachable = 3,    ///< baton could not read, write or reach something that it needs
   served = 75,        ///< another daemon serves this root, or one inside or around it (`run`)
   timed_out = 124,    ///< the time given was not enough
-  interrupted = 130,  ///< Ctrl-C; the signal itself does it
+  interrupted = 130,  ///< Ctrl-C; most commands are ended by the signal itself
 };
 
-/// What an error means to somebody who called a command.
+/// The exit code of a command that ends with this error.
 constexpr ExitCode exit_code_of(Errc code) {
   switch (code) {
     case Errc::usage:
@@ -40,9 +42,9 @@ constexpr ExitCode exit_code_of(Errc code) {
   return ExitCode::unreachable;
 }
 
-/// Of two codes of one command the one that outranks the other: 2 before 3 before 1 before 0.
+/// The graver of two codes, for a command that does several things: 2 before 3 before 1 before 0.
 constexpr ExitCode graver(ExitCode left, ExitCode right) {
-  // Wrong usage is graver than what cannot be reached; the others are in order.
+  // Only 2 and 3 do not rank by their numbers.
   const auto rank = [](ExitCode code) {
     return code == ExitCode::usage         ? static_cast<int>(ExitCode::unreachable)
            : code == ExitCode::unreachable ? static_cast<int>(ExitCode::usage)

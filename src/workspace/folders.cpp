@@ -28,7 +28,7 @@ Result<void> check_apart(const std::vector<std::string>& roots) {
                     "one root lies inside another, " + outer +
                         ", and its files would start agents twice; name only one of them",
                     inner);
-  // By two mounts it has two paths.
+  // A folder that is mounted twice has two paths.
   std::error_code error;
   for (auto one = roots.begin(); one != roots.end(); ++one)
     for (auto other = std::next(one); other != roots.end(); ++other)

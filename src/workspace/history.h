@@ -1,5 +1,8 @@
 #pragma once
 
+// Reads the journals of roots for commands that list runs and events. Works with and without a
+// daemon, and writes nothing.
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,20 +17,20 @@ namespace baton {
 struct History {
   std::string root;
   std::unique_ptr<JournalReader> journal;
-  bool served = false;  ///< a daemon records how runs end
+  bool served = false;  ///< a daemon runs and records how runs end
 
-  /// As the reader has them; the end of one that nobody has recorded is read where its shim left
-  /// it. Errors as there.
+  /// The runs of the journal. Without a daemon, a run whose end is not in the journal gets the end
+  /// that its shim has written down. Errors as for JournalReader.
   Result<std::vector<Run>> runs(const RunQuery& query) const;
   Result<Run> run(const std::string& id_prefix) const;
 };
 
-/// The journals of all roots of the context that a daemon has served; there may be none yet. Of
-/// several roots one that cannot be seen is left out with a warning.
+/// The journals of all roots of the context that a daemon has ever served. If there are several
+/// roots, one whose state this user cannot read causes a warning and is left out.
 Result<std::vector<History>> histories_of(const Context& context);
 
-/// Leaves only the history of the flow somebody means, among those the journals know, and says
-/// which flow that is. Errc::usage with the list.
+/// Finds the flow that a name means among the flows of all journals, and drops the other histories.
+/// Errc::usage, with the list of flows.
 Result<FlowId> choose_history(std::vector<History>& histories, const std::string& name);
 
 }  // namespace baton

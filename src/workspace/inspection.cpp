@@ -19,7 +19,7 @@ void Inspection::add(Inspected file) {
   report_.files.push_back(std::move(file));
 }
 
-/// Says what is wrong with a schema, if it cannot be used.
+/// Whether the schema can be used. If not, reports why.
 bool Inspection::usable(const std::string& path, const std::string& schema) {
   if (schema.empty())
     return true;
@@ -61,7 +61,7 @@ void Inspection::check_document(const FileName& name, std::string text,
       return;
     if (pending.checked->findings.empty())
       pending.text.clear();
-    // A document takes several times the memory of its text.
+    // A document needs several times the memory of its text.
     if (!rules.across)
       pending.checked->document.reset();
   });
@@ -127,8 +127,8 @@ void Inspection::doubt(const std::string& path, Finding finding) {
   add({.path = path, .findings = {std::move(finding)}});
 }
 
-/// A file that is there but cannot be read as a document is told once, and nothing is said about
-/// what builds on it.
+/// Adds a file that the rules of a flow need. False: the file exists but cannot be read as a
+/// document, so the rules cannot be checked. A syntax error in it is reported once.
 bool Inspection::add_related(const std::string& path, const Result<std::string>& text,
                              FlowDocuments& flow) {
   Accepted& related = flow.docs[path];
@@ -167,7 +167,7 @@ void Inspection::check_flows(const Reader& read) {
   for (auto& [id, flow] : flows_) {
     if (!flow.broken && flow.entry != nullptr && flow.entry->dialect->check_flow != nullptr)
       add_related(id.first, flow, read);
-    // A document that is wrong by itself would make the others look wrong.
+    // If one document is invalid, the rules would blame the others for it.
     if (flow.broken || flow.entry == nullptr || flow.entry->dialect->check_flow == nullptr)
       continue;
     auto all = flow.entry->dialect->check_flow(flow.docs, flow.entry->options);

@@ -1,5 +1,9 @@
 #pragma once
 
+// Checks files the way the daemon does and collects the findings, for `baton validate`.
+// Many files are checked in parallel, so `finish` waits for the results. Which files to check is
+// decided elsewhere (cli/commands/validation.h).
+
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -19,15 +23,14 @@
 
 namespace baton {
 
-/// A file as somebody named it, and as the rules of its dialect know it: by its path below the
-/// root. They are the same for what lies elsewhere.
+/// The two names of a file. For a file outside the root they are the same.
 struct FileName {
-  std::string shown;
-  std::string path;
-  std::string root;  ///< "": the root of the command; else the folder that was taken for one
+  std::string shown;  ///< as the user named it
+  std::string path;   ///< below the root, as the rules of its dialect know it
+  std::string root;   ///< "": the root of the command; else the folder that counts as the root
 };
 
-/// Judges files the way the daemon does, and collects what is wrong.
+/// The files of one `baton validate` and what is wrong with them.
 class Inspection {
  public:
   struct Rules {
@@ -35,34 +38,34 @@ class Inspection {
     bool require_schema = false;
     bool warnings_as_errors = false;
     bool strict = false;     ///< doubts about schemas are errors
-    bool keep_text = false;  ///< of files with findings, to show the lines
-    bool across = false;     ///< documents are kept for `check_flows`
-    Time wall{};             ///< now
+    bool keep_text = false;  ///< keep the texts of files with findings, to show the lines
+    bool across = false;     ///< keep the documents for `check_flows`
+    Time wall{};             ///< the present time
   };
   Inspection(std::shared_ptr<Schemas> schemas, Rules rules)
       : schemas_(std::move(schemas)), rules_(rules) {}
 
-  /// Judges one text as a document of the match.
+  /// Checks a text as a document of this kind. The result comes with `finish`.
   void check_document(const FileName& name, std::string text, const Catalog::Match& match);
-  /// A named file that belongs to no kind.
+  /// Notes a file that the user named and that belongs to no kind.
   void skip(const std::string& path);
-  /// A file that nobody named and that belongs to no kind: it counts, and is no error.
+  /// Counts a file that belongs to no kind and that the user did not name. It is no error.
   void pass_over() { ++report_.skipped; }
-  /// A file or folder that could not be read: said on stderr, and a finding.
+  /// Reports a file or folder that could not be read, on stderr and as a finding.
   void unreadable(const std::string& path, const Error& error);
-  /// A file that is wrong as a whole.
+  /// Adds a finding about a file that is wrong as a whole.
   void refuse(const std::string& path, Finding finding);
-  /// A file that is not looked at, for a reason worth a word.
+  /// Adds a finding about a file that is not checked, although the user may expect it.
   void doubt(const std::string& path, Finding finding);
-  /// Waits for the verdicts. Nothing is known of texts that were handed in before.
+  /// Waits until all texts are checked. Before, the report has no findings about them.
   void finish();
-  /// Reads a file below a root (see FileName::root), by its path there.
+  /// Reads the file with this path below a root (FileName::root).
   using Reader =
       std::function<Result<std::string>(const std::string& root, const std::string& path)>;
-  /// The rules across documents, of all flows that were judged without an error (`across`).
+  /// Checks the rules across documents, for all flows whose documents are valid. Needs `across`.
   void check_flows(const Reader& read);
-  /// What can be doubted about the schemas that were used, those of this binary aside. `shown` is
-  /// how the user knows a schema.
+  /// Adds the doubts about the schemas that were used, except embedded ones. `shown` returns the
+  /// name by which the user knows a schema.
   void doubt_schemas(const std::function<std::string(const std::string& schema)>& shown);
 
   const Report& report() const { return report_; }
@@ -72,15 +75,15 @@ class Inspection {
   struct FlowDocuments {
     const Catalog::Entry* entry = nullptr;
     FlowState docs;
-    std::map<std::string, std::size_t> result;  ///< by path: place in the report
+    std::map<std::string, std::size_t> result;  ///< path → index in the report
     bool broken = false;
   };
-  /// A text on its way through `parallel_`: judged by then, or the reason why not.
+  /// A text that `parallel_` checks. `checked` has the result, or the message of an exception.
   struct Pending {
     Catalog::Match match;
     FileName name;
-    std::size_t result = 0;  ///< place in the report
-    std::string text;        ///< to show the lines of findings
+    std::size_t result = 0;  ///< index in the report
+    std::string text;        ///< kept to show the lines of findings
     tl::expected<DocumentCheck, std::string> checked;
   };
   bool usable(const std::string& path, const std::string& schema);
@@ -89,24 +92,25 @@ class Inspection {
   void note_flow(const Pending& pending);
   void add_related(const std::string& root, FlowDocuments& flow, const Reader& read);
   bool add_related(const std::string& path, const Result<std::string>& text, FlowDocuments& flow);
-  /// What rules across documents say of one.
+  /// Adds what the rules across documents found in one document.
   void add_of_flow(const FlowDocuments& flow, const std::string& path, Findings findings);
   void count(const Findings& findings);
 
   std::shared_ptr<Schemas> schemas_;
   Rules rules_;
   Report report_;
-  std::set<std::string> used_;                                     ///< schemas
-  std::map<std::pair<std::string, FlowId>, FlowDocuments> flows_;  ///< by root
+  std::set<std::string> used_;                                     ///< names of schemas
+  std::map<std::pair<std::string, FlowId>, FlowDocuments> flows_;  ///< by root and flow
   ExitCode code_ = ExitCode::fine;
-  std::deque<Pending> pending_;  ///< in the order of the files; never moved while `parallel_` works
-  Parallel parallel_;            ///< the last member: it is the first to end
+  std::deque<Pending> pending_;  ///< a deque, because tasks of `parallel_` refer to its elements
+  Parallel parallel_;            ///< last, so that it is destroyed before what its tasks refer to
 };
 
-/// A dialect of one kind of files and no rules: for --schema.
+/// A dialect without rules, for files that are only checked against a schema (--schema).
 const Dialect& plain_dialect();
 
-/// By its name: `x.jsonl` is JSON Lines, `x.yaml` and `x.yml` YAML, everything else JSON.
+/// The format by the name of a file: `.jsonl` and `.ndjson` are JSON Lines, `.yaml` and `.yml` are
+/// YAML, everything else is JSON.
 Format format_of_name(const std::string& path);
 
 }  // namespace baton

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kLoneDocument = "document";
 
-/// `rules` has one kind per rule, so a rule's name alone says enough.
+/// A kind of `rules` is also known by the name of its rule alone.
 bool fits(const Catalog::Entry& entry, const FileKind& kind, const std::string& name) {
   return name == std::string(entry.dialect->name) + "/" + kind.kind ||
          (entry.dialect->name == "rules" && name == kind.kind);
@@ -33,7 +33,8 @@ std::vector<std::string> kind_names(const Catalog& catalog) {
   return names;
 }
 
-/// `flows/{flow}/state.json` and a file that lies like that: the name of its folder, else nothing.
+/// For a pattern such as `flows/{flow}/state.json` and a file `.../flows/NAME/state.json`: NAME. ""
+/// for any other pattern or file.
 std::string folder_in_pattern(const std::string& pattern, const std::string& file) {
   const fs::path wanted(pattern);
   const fs::path found = fs::absolute(file).lexically_normal();
@@ -78,13 +79,13 @@ Catalog::Match KindChoice::match(const std::string& path) const {
   if (format_by_name_)
     kind = std::find_if(kinds.begin(), kinds.end(),
                         [&](const FileKind& each) { return each.format == format_of_name(path); });
-  // Every format that a name can have has its kind.
+  // `of_schema` makes a kind for every format.
   assert(kind != kinds.end());
   return Catalog::Match{entry_.get(), &*kind, FlowId{std::string(entry_->dialect->name), path}, ""};
 }
 
 std::string path_in_pattern(const std::string& pattern, const std::string& file) {
-  // `loop-v2-{flow}.json` and a file called like that: its flow is what is behind the prefix.
+  // With `loop-v2-{flow}.json`, the flow of the file `loop-v2-7.json` is `7`.
   const auto flow = pattern.find("{flow}");
   const auto begin = flow == std::string::npos ? flow : pattern.rfind('/', flow) + 1;
   const std::string prefix = flow == std::string::npos ? "" : pattern.substr(begin, flow - begin);

@@ -1,5 +1,8 @@
 #pragma once
 
+// The kind of file that the user names with --as or --schema. Normally the path of a file decides
+// its kind (core/catalog.h); here the user decides, for files outside their usual place.
+
 #include <memory>
 #include <string>
 
@@ -8,27 +11,28 @@
 
 namespace baton {
 
-/// A kind that was named on the command line, with what it belongs to.
+/// A kind named on the command line, with its dialect and options.
 class KindChoice {
  public:
-  /// `dialect/kind`, or the name of a rule. Errc::usage with what there is.
+  /// The kind with this name: `dialect/kind`, or the name of a rule. Errc::usage lists all names.
   static Result<KindChoice> named(const Catalog& catalog, const std::string& name);
-  /// A schema by itself; the format goes by the file's name.
+  /// A kind with this schema and no other rules. The name of a file decides its format.
   static KindChoice of_schema(const std::string& schema);
 
-  /// How a file is to be judged. What the match points to lives as long as this object.
+  /// Matches any path. The result points into this object.
   Catalog::Match match(const std::string& path) const;
   const Catalog::Entry& entry() const { return *entry_; }
   const FileKind& kind() const { return entry_->kinds.front(); }
 
  private:
   explicit KindChoice(Catalog::Entry entry, bool by_name);
-  std::unique_ptr<const Catalog::Entry> entry_;  ///< of a schema by itself: a kind per format
+  std::unique_ptr<const Catalog::Entry> entry_;  ///< has one kind; with `of_schema` one per format
   bool format_by_name_ = false;
 };
 
-/// A path that fits the pattern. `{flow}` is what the file is called, or the folder it lies in
-/// where the pattern names folders and the file lies like that; else `document`.
+/// A path that matches the pattern, for a file outside its usual place. `{flow}` becomes the name
+/// of the file, or that of its folder if the pattern has `{flow}` as a folder and the file lies in
+/// the same way. If that does not fit, it becomes `document`.
 std::string path_in_pattern(const std::string& pattern, const std::string& file);
 
 }  // namespace baton

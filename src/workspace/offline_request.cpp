@@ -31,12 +31,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kTurn{50};
 constexpr std::chrono::milliseconds kLongestTurn{2000};
-/// Beyond the grace of the agents.
+/// How long to wait, in addition to the grace period of the agents.
 constexpr Millis kPatience{30'000};
-/// For other commands that act on the same root.
+/// How long to wait for another command that works on the same root.
 constexpr Millis kLockPatience{10'000};
 
-/// Other commands are waited for; a daemon is not.
+/// Waits for other commands to release the lock, but not for a daemon.
 Result<RootLock> lock_as_command(const std::string& root, const std::string& state) {
   const auto until = std::chrono::steady_clock::now() + kLockPatience;
   for (bool notified = false;; notified = true) {
@@ -53,7 +53,7 @@ Result<RootLock> lock_as_command(const std::string& root, const std::string& sta
   }
 }
 
-/// The ports of one root, and an engine on them that starts nothing.
+/// An engine that starts nothing, and its ports. Holds the lock of the root.
 class Stage {
  public:
   static Result<std::unique_ptr<Stage>> open(const Context& context, const std::string& state,
@@ -73,7 +73,7 @@ class Stage {
     if (!folder && !gone)
       return pass_on(folder);
     const auto root = gone ? RootFolder::absent(context.root()) : *std::move(folder);
-    // As for a daemon: nothing is made in a mount point without its volume.
+    // As in the daemon: an empty folder may be a mount point without its volume, so change nothing.
     if (!gone)
       remember_last_root(state, *root);
     stage->disk_ = real_disk(root);
@@ -104,7 +104,8 @@ class Stage {
   Engine& engine() { return *engine_; }
   void requests_changed() { inputs_.emplace_back(RequestsChanged{}); }
 
-  /// Everything that came in. A file that somebody writes all the time keeps it from an end.
+  /// Handles all inputs. There is a time limit, because another program may change a file all the
+  /// time.
   Result<void> turn() {
     const auto until = std::chrono::steady_clock::now() + kLongestTurn;
     do {
@@ -145,7 +146,7 @@ Millis longest_grace(const Engine& engine) {
   return grace;
 }
 
-/// Turns until the request is answered, and until what it ends has ended, if that is asked for.
+/// Steps until the request is answered and, with Until::agents_ended, its agents have ended.
 Result<Reply> answer(Stage& stage, const std::string& state, const std::string& id,
                      const FlowId& flow, Until until) {
   const auto deadline =
@@ -175,7 +176,7 @@ Result<Reply> act_offline(const Context& context, const Request& request, Until 
         Errc::denied,
         "the configuration is not to be trusted by this user; run this as the daemon's user",
         context.configuration());
-  // Of a name that leads nowhere, and never did, nothing is recorded.
+  // Record nothing for a path that does not exist and was never served. It is a typing mistake.
   if (auto there = existing_folder(context.root()); !there && !context.is_known(context.root()))
     return pass_on(there);
   auto setup = context.setup(context.root());
@@ -189,7 +190,7 @@ Result<Reply> act_offline(const Context& context, const Request& request, Until 
   if (!opened)
     return pass_on(opened);
   Stage& stage = **opened;
-  // First what stands in the files, so that a flow nobody has served yet is known.
+  // Read the files first, so that the request finds flows that no daemon has seen yet.
   if (auto done = stage.turn(); !done)
     return pass_on(done);
   auto id = post_request(*state, request);

@@ -17,7 +17,7 @@ struct Options::Parser {
 
 namespace {
 
-/// An option that is not known, with the one that was probably meant.
+/// The message about an unknown option, with the option that the user probably meant.
 std::string unknown(const std::vector<std::string>& extras, const std::vector<std::string>& names) {
   const auto option = std::find_if(extras.begin(), extras.end(),
                                    [](const std::string& word) { return word.starts_with("-"); });
@@ -28,7 +28,7 @@ std::string unknown(const std::vector<std::string>& extras, const std::vector<st
   return "unknown option " + printable(name, 80) + (near ? "; did you mean " + *near + "?" : "");
 }
 
-/// What nobody asked for. CLI11 counts the `--` among it that ends the options.
+/// Words that no option or argument took. CLI11 includes the `--` that ends the options.
 std::vector<std::string> left_over(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
   if (const auto mark = std::find(words.begin(), words.end(), "--"); mark != words.end())
@@ -41,7 +41,8 @@ bool has_option(const std::vector<std::string>& words) {
                      [](const std::string& word) { return word.starts_with("-"); });
 }
 
-/// A script's unset variable is no place, no flow and no kind; only texts may be empty.
+/// Refuses an empty value, which often comes from an unset variable in a script. Only texts may be
+/// empty.
 void refuse_empty(CLI::Option& option, const std::string& what) {
   if (what == "TEXT" || what == "INPUT" || what == "URL")
     return;
@@ -56,7 +57,7 @@ Options::Options(const std::string& name, const std::string& description, const 
     : parser_(std::make_unique<Parser>("baton " + name, description)) {
   parser_->app.set_help_flag("-h,--help", "Print this and leave");
   parser_->app.footer("Exit codes:\n" + exits);
-  // What is left over is looked at after parsing, to say what was meant.
+  // `parse` reports unknown options itself, because it can suggest the right one.
   parser_->app.allow_extras();
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// Parses the options of a command and prints its help. Wraps CLI11, which only options.cpp sees.
+// A wrong option gets a message with a suggestion and exit code 2.
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,18 +13,18 @@
 
 namespace baton {
 
-/// Where a command looks, as its options say; empty: the usual places.
+/// The values of --root, --config and --state-dir; empty: the usual places.
 struct Places {
   std::string root;
   std::string config;
   std::string state_dir;
 };
 
-/// The options of one command: describes them, reads them, and prints the help, which is the
-/// reference of the command. Everything handed in must outlive `parse`.
+/// The options of one command. The help that they produce is the reference of the command. `parse`
+/// writes the values to the variables passed here, which must outlive `parse`.
 class Options : private Pinned {
  public:
-  /// `description` says what the command does; `exits` what its exit codes mean, one per line.
+  /// `description` says what the command does, `exits` what its exit codes mean, one per line.
   Options(const std::string& name, const std::string& description, const std::string& exits);
   ~Options();
 
@@ -42,12 +45,14 @@ class Options : private Pinned {
   /// short form.
   void exclude(const std::string& name, std::vector<std::string> others);
 
-  /// Reads the words. Nothing: go on. Else the command is over: help was printed, or what is wrong.
+  /// Reads the words. If it returns an exit code, the command must end with it: `parse` has printed
+  /// the help or what is wrong.
   std::optional<ExitCode> parse(Words words);
 
  private:
   std::vector<std::string> names() const;
-  /// Names two options that exclude each other and were both given; "" when there are none.
+  /// The message about two options that exclude each other and are both given; "" if there are
+  /// none.
   std::string contradiction() const;
 
   struct Parser;

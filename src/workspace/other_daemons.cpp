@@ -14,7 +14,8 @@
 namespace baton {
 namespace {
 
-/// The configuration, though it may not be usable now: a daemon may go on with what it was.
+/// The path of the configuration, even if it is broken now: a daemon may go on with its last good
+/// version.
 std::string configuration_of(const Context& context) {
   if (!context.configuration().empty() || context.broken_configuration().empty())
     return context.configuration();
@@ -63,7 +64,7 @@ std::vector<std::string> abandoned_roots(const Context& context) {
 
 Result<void> check_other_daemons(const Context& context, const std::string& root) {
   for (const auto& [folder, status] : daemon_statuses(context.state_parents())) {
-    // Of what it serves an older baton says nothing while it starts.
+    // The lock of an older baton does not name the root, so its root is unknown while it starts.
     if (status.pid == getpid() || status.root.empty())
       continue;
     const bool inside = below(status.root, root).has_value();

@@ -84,7 +84,7 @@ void flush() {
 }
 
 bool wait_while_read(std::chrono::milliseconds time) {
-  // POLLERR comes unasked for, as soon as nobody holds the other end of a pipe any more.
+  // poll reports POLLERR even if `events` is 0, once no process has the other end of a pipe open.
   pollfd reader{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   const int got = poll(&reader, 1, static_cast<int>(time.count()));
   return got <= 0 || (reader.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0;
@@ -109,7 +109,7 @@ std::vector<std::vector<std::string>> Table::printable_cells() const {
   for (const auto& row : rows_) {
     auto& line = cells.emplace_back();
     for (const std::string& cell : row) {
-      // What stands last needs no place beside it, unless a terminal would break it.
+      // The last column may be long, because nothing follows it. A terminal would break the line.
       const bool whole = line.size() + 1 == row.size() && !on_terminal();
       line.push_back(cell.empty() ? "-" : printable(cell, whole ? kWholeBytes : kCellBytes));
     }

@@ -1,5 +1,8 @@
 #pragma once
 
+// The output of commands: results go to stdout, messages to stderr. `finish` notices whether stdout
+// took everything.
+
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -16,36 +19,37 @@
 
 namespace baton {
 
-/// To stdout, as it is.
+/// Writes the text to stdout unchanged.
 void print(std::string_view text);
-/// One line of JSON to stdout.
+/// Writes one line of JSON to stdout.
 void print_line(const Json& value);
-/// `baton: ` and a message to stderr. What comes from files must have been made printable.
+/// Writes `baton: ` and the message to stderr. Make text from files `printable` first, because it
+/// may contain control sequences.
 void complain(std::string_view message);
-/// The same of what was not said before: `wait` and `status --watch` look again and again.
+/// Writes each message only once, because `wait` and `status --watch` look again and again.
 void complain_once(const std::string& message);
 void warn_once(const std::string& message);
-/// The same for an error; returns the exit code it leads to.
+/// Writes an error to stderr and returns its exit code.
 ExitCode complain(const Error& error);
-/// Flushes stdout. A pipe or disk that did not take everything turns a good end into 3.
+/// Flushes stdout. Returns `code`, or 3 if a pipe or disk did not take the whole output.
 ExitCode finish(ExitCode code = ExitCode::fine);
-/// Passes on what is printed so far, for streams.
+/// Sends out what is printed so far, for commands that go on printing.
 void flush();
 
-/// For streams: waits that long; false, at once, when nobody reads stdout any more.
+/// Waits that long, for commands that go on printing. False, at once: the reader of stdout is gone.
 bool wait_while_read(std::chrono::milliseconds time);
 
 enum class Colour { red, green, yellow, blue, grey };
-/// Coloured when stdout is a terminal and NO_COLOR is not set.
+/// Adds the colour if stdout is a terminal and NO_COLOR is not set.
 std::string paint(Colour colour, std::string text);
 bool on_terminal();
 
-/// Columns as wide as their widest cell; cells are made printable.
+/// A table for people. Columns are as wide as their widest cell, and cells are made printable.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  /// The colour of the cell `column` of the last row.
+  /// Sets the colour of one cell of the last row.
   void colour(std::size_t column, Colour colour);
   bool empty() const { return rows_.size() == 1; }
   std::string text() const;
@@ -57,10 +61,10 @@ class Table {
   std::map<std::pair<std::size_t, std::size_t>, Colour> colours_;  ///< by row and column
 };
 
-/// `path:line:column: error: message [rule]` and what was found, expected, meant.
+/// `path:line:column: error: message [rule]`, then what was found and what was expected.
 std::string finding_text(const std::string& path, const Finding& finding);
 
-/// "12s ago", "3m ago"; "" for the beginning of time.
+/// "12s ago", "3m ago"; "" if `then` is not set.
 std::string ago(Time then, Time now);
 
 }  // namespace baton

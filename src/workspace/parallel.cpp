@@ -12,7 +12,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMostReadBytes = 64U << 20U;
-/// Threads are worth their start from so many tasks on.
+/// With fewer tasks, starting threads costs more than it saves.
 constexpr std::size_t kFew = 200;
 constexpr int kMostThreads = 16;
 
@@ -45,7 +45,7 @@ void Parallel::finish() {
     try {
       while (threads.size() + 1 < wanted)
         threads.emplace_back(work);
-    } catch (const std::system_error&) {  // fewer threads do
+    } catch (const std::system_error&) {  // go on with fewer threads
     }
     work();
   }

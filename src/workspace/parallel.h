@@ -1,19 +1,21 @@
 #pragma once
 
+// Uses several cores for commands that check many files. Tasks wait until they hold a certain
+// amount of memory, then all of them run. The daemon has one thread and does not use this.
+
 #include <cstddef>
 #include <functional>
 #include <vector>
 
 namespace baton {
 
-/// Runs pure functions on several cores. Only commands that look at many files use it; the daemon
-/// has one thread.
+/// Runs tasks on several cores. Tasks must not share data that changes.
 class Parallel {
  public:
-  /// Takes a task that holds so much memory. When too much of it is waiting, runs what waits. A
-  /// task must not throw.
+  /// Takes a task that holds `bytes` of memory. If the waiting tasks hold too much memory, runs
+  /// them first. A task must not throw.
   void add(std::size_t bytes, std::function<void()> task);
-  /// Runs every task that waits, and returns when all have run.
+  /// Runs all waiting tasks and returns when all have run.
   void finish();
 
  private:

@@ -59,7 +59,7 @@ Result<std::map<std::string, std::string>> prompt_files(const Config& config,
           fs::symlink_status(path, error).type() == fs::file_type::not_found)
         continue;
       auto text = read_override(path, dialect);
-      if (!text)  // what a link leads to may be at fault
+      if (!text)  // the error may be about the target of a link, so name the link too
         return fail(Errc::config,
                     printable((text.error().where.starts_with(path) ? "" : path + ": ") +
                               describe(text.error())) +

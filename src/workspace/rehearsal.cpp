@@ -18,8 +18,8 @@
 namespace baton {
 namespace {
 
-/// Files that are being written are looked at again for this long by a daemon; where there is none
-/// that time passes at once.
+/// A daemon looks again at a file that is still being written, for about this long. A rehearsal
+/// does not wait: it moves its clock forward by kSettleStep.
 constexpr Millis kSettle{2500};
 constexpr Millis kSettleStep{250};
 constexpr int kMaxSteps = 64;
@@ -27,8 +27,8 @@ constexpr int kMaxSteps = 64;
 class ReadOnlyJournal : public Journal {
  public:
   explicit ReadOnlyJournal(std::unique_ptr<JournalReader> reader) : reader_(std::move(reader)) {}
-  /// What is asked for later is of the same moment: a daemon at work may have forgotten a file that
-  /// it had accepted when the ledger was read.
+  /// Begins a snapshot, so that later reads show the same moment as the ledger. A running daemon
+  /// may meanwhile drop a file that the ledger lists.
   Result<Ledger> load(Time now) override {
     if (reader_ == nullptr)
       return Ledger{};
@@ -55,7 +55,7 @@ class ReadOnlyJournal : public Journal {
 
 class NoAgents : public Agents {
  public:
-  /// `served`: a daemon sees how runs end.
+  /// `served`: a daemon runs and records how runs end. Else read what the shims have written down.
   explicit NoAgents(bool served) : served_(served) {}
   Result<Prepared> prepare(const Launch& /*launch*/) override { return refused(); }
   Result<void> release(const RunId& /*run*/) override { return refused(); }
@@ -77,7 +77,7 @@ class NoAgents : public Agents {
   bool served_;
 };
 
-/// What a daemon that began now would find, as long as there is none.
+/// The requests that the next daemon would find.
 class RecordedRequests : public Requests {
  public:
   explicit RecordedRequests(std::vector<Request> all) : all_(std::move(all)) {}
@@ -89,7 +89,7 @@ class RecordedRequests : public Requests {
   std::vector<Request> all_;
 };
 
-/// The real clock, and time that is passed on purpose.
+/// The real clock, which can be moved forward.
 class SteppedClock : public Clock {
  public:
   Time now() override { return real_->now() + passed_; }
@@ -101,7 +101,7 @@ class SteppedClock : public Clock {
   Millis passed_{0};
 };
 
-/// A folder with one file in it, or one that cannot be had.
+/// A root with one file, or a root that is unavailable.
 class OneFile : public Disk {
  public:
   explicit OneFile(const Error& why)
@@ -167,7 +167,7 @@ struct Rehearsal::World {
         journal(std::move(reader)),
         agents(served),
         requests(std::move(recorded)) {}
-  std::shared_ptr<RootFolder> root;  ///< nullptr where it cannot be had
+  std::shared_ptr<RootFolder> root;  ///< nullptr: unavailable, or not needed (`of_document`)
   std::unique_ptr<Disk> disk;
   ReadOnlyJournal journal;
   NoAgents agents;
@@ -200,10 +200,11 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool 
   it.running_elsewhere(running_elsewhere);
   if (auto recovered = it.recover(); !recovered)
     return recovered;
-  // As a daemon does: nothing is known that could be missing.
+  // As in the daemon: if no flow is known, no file can be missing and an empty folder can be the
+  // root.
   if (world_->root && it.records().size() == it.records().count(FlowId{}))
     world_->root->accept_as_root();
-  // What waits beside a daemon waits there, too.
+  // If a daemon runs, show what it still waits for: do not move the clock forward.
   const bool waits = daemon_.has_value() && !as_daemon;
   const Time until = world_->clock.now() + (waits ? Millis(0) : kSettle);
   for (int steps = 0; steps < kMaxSteps; ++steps) {
@@ -211,7 +212,7 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool 
       return done;
     if (it.pending())
       continue;
-    // A file that is being written, or looks like it.
+    // A file may still be being written. Let time pass until the engine looks at it again.
     const auto wake = it.wake();
     if (!wake || *wake > until || world_->clock.now() > until)
       return {};
@@ -222,11 +223,13 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool 
 
 namespace {
 
-/// Whether a program can be started is asked as the daemon's user, and in its place.
+/// Takes over what the running daemon knows. Whether a program can be started depends on the
+/// daemon's user and environment, so the daemon's answer counts.
 void take_status(const DaemonStatus& status, const std::string& digest, Setup& setup) {
   const DaemonState& state = status.state;
   setup.daemon_state = state;
-  // What another configuration makes of the files the daemon does not look for.
+  // With another configuration, the daemon may not look at some of these files at all. Then do not
+  // report changes that it seems to have missed.
   setup.daemon_state.lives = !digest.empty() && status.configuration_digest == digest;
   for (auto& [dialect, options] : setup.dialects)
     if (dialect->name == "rules" && state.lives && status.prompt_faults)
@@ -245,7 +248,7 @@ void take_status(const DaemonStatus& status, const std::string& digest, Setup& s
   }
 }
 
-/// nullptr: there is none yet.
+/// nullptr: there is no journal yet.
 Result<std::unique_ptr<JournalReader>> journal_in(const std::string& state_folder) {
   auto journal = read_journal(state_folder);
   if (journal || journal.error().code != Errc::not_found)
@@ -277,7 +280,7 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     if (opened)
       remember_last_root(*folder, **opened);
   }
-  // Of a root that is gone the journal knows what counts, and what runs.
+  // If the root is gone, the journal still has the accepted versions and the runs.
   if (!opened && !daemon && (reader == nullptr || opened.error().code != Errc::not_found))
     return pass_on(opened);
   std::unique_ptr<Disk> disk =
@@ -360,7 +363,7 @@ std::vector<FlowId> Rehearsal::flows() const {
 
 namespace {
 
-/// `passing_over`: a root whose state cannot be seen is left out with a warning.
+/// `passing_over`: warn about a root whose state this user cannot read, and leave it out.
 Result<std::vector<RehearsedRoot>> rehearse_all(const Context& context, bool passing_over) {
   std::vector<RehearsedRoot> all;
   std::optional<Error> last;

@@ -1,5 +1,9 @@
 #pragma once
 
+// Runs the engine once on a root without writing, locking or starting anything. So `status`,
+// `explain` and `--dry-run` show what a daemon sees and would do, by the same decisions.
+// What only the running daemon knows comes from its status (workspace/daemon_status.h).
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,22 +22,23 @@
 
 namespace baton {
 
-/// The engine on a root as it stands now, deciding only: what a daemon would see and do, together
-/// with what the journal remembers. Nothing is started, written or locked.
+/// The engine after one look at the files and the journal of a root.
 class Rehearsal : private Pinned {
  public:
   struct Options {
-    bool as_daemon = false;  ///< as if a daemon began now; else starts are held while there is none
+    /// As if a daemon started now. Else nothing may start while no daemon runs.
+    bool as_daemon = false;
     bool act_on_existing = false;
-    std::uint32_t running_elsewhere = 0;  ///< besides what runs on the roots it shares limits with
+    /// Agents to count besides those that run on roots with the same limits.
+    std::uint32_t running_elsewhere = 0;
   };
-  /// The root of the context. A root no daemon has served yet has no journal, which is no error.
-  /// Errc::denied: the journal is not for this user; config, io.
+  /// Looks at the root of the context. A missing journal is no error: no daemon has served the root
+  /// yet. Errc::denied: this user may not read the journal; config, io.
   static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context, Options options);
   static Result<std::unique_ptr<Rehearsal>> of_root(const Context& context) {
     return of_root(context, Options());
   }
-  /// One document by itself, as if it stood in its place and the others were absent.
+  /// Looks at one document, as if it were at this path and no other file existed.
   static Result<std::unique_ptr<Rehearsal>> of_document(const Context& context,
                                                         const KindChoice& choice,
                                                         const std::string& path,
@@ -43,27 +48,27 @@ class Rehearsal : private Pinned {
   const FlowRecords& records() const;
   const Plan& plan() const;
   const Catalog& catalog() const;
-  /// The operator's word for the whole root.
+  /// What the operator ordered for the whole root.
   ControlRow root_control() const;
-  /// nullptr: the flow is not known.
+  /// nullptr: the flow is unknown.
   const FlowRecord* record(const FlowId& flow) const;
-  /// What the running daemon says; nothing when none runs.
+  /// The status of the running daemon; nothing if none runs.
   const std::optional<DaemonStatus>& daemon() const { return daemon_; }
-  /// Requests that wait for the next daemon, the oldest first; what the rehearsal says is as if one
-  /// had dealt with them. None while a daemon lives.
+  /// Requests that wait for the next daemon, oldest first. The rehearsal shows the state after
+  /// them. Empty while a daemon runs.
   const std::vector<Request>& recorded() const { return recorded_; }
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 
   std::vector<FlowId> flows() const;
-  /// A flow's main document as `recover` would write it; see Engine::rebuilt.
+  /// The main document of a flow as `recover` would write it; see Engine::rebuilt.
   Result<Rebuilt> rebuilt(const FlowId& flow) const;
 
  private:
   struct World;
   explicit Rehearsal(std::unique_ptr<World> world);
   Result<void> run(Setup setup, std::uint32_t running_elsewhere, bool as_daemon);
-  /// The same, with the journal held still.
+  /// `run` without ending the snapshot of the journal.
   Result<void> play(Setup setup, std::uint32_t running_elsewhere, bool as_daemon);
 
   std::unique_ptr<World> world_;
@@ -71,39 +76,39 @@ class Rehearsal : private Pinned {
   std::vector<Request> recorded_;
 };
 
-/// A root a command is about, and its rehearsal.
+/// One root of a command and its rehearsal.
 struct RehearsedRoot {
   Context context;
   std::unique_ptr<Rehearsal> rehearsal;
 };
-/// All roots of the context, for who acts upon a flow: one whose state cannot be seen may have the
-/// one that is meant. Errors as of `of_root`.
+/// Rehearses all roots of the context, for commands that act on a flow. Fails if the state of one
+/// root cannot be read, because that root may have the flow. Errors as for `of_root`.
 Result<std::vector<RehearsedRoot>> rehearse(const Context& context);
 
-/// Those that can be seen, for who only looks; a warning names the others. Errors as above, where
-/// there is none.
+/// The same for commands that only show something. Warns about a root whose state this user may not
+/// read, and leaves it out. Fails if that leaves no root.
 Result<std::vector<RehearsedRoot>> rehearse_seen(const Context& context);
 
-/// Those about this flow, or about the whole root.
+/// The requests that concern this flow or the whole root.
 std::vector<Request> of_flow(const std::vector<Request>& recorded, const FlowId& flow);
-/// They are recorded for the next daemon, as a sentence; "" of none.
+/// A sentence that lists the requests recorded for the next daemon; "" if there are none.
 std::string recorded_text(const std::vector<Request>& recorded);
 
-/// What is to be said where no configuration is in force.
+/// The message when a command has found no configuration.
 std::string without_configuration(const std::optional<DaemonStatus>& daemon);
 
-/// A flow, and which of several roots has it.
+/// A flow and the index of its root.
 struct FlowPlace {
   std::size_t root = 0;
   FlowId flow;
 };
-/// What is known of one root.
+/// The known flows of one root.
 struct KnownFlows {
   std::string root;
   std::vector<FlowId> flows;
 };
-/// The flow somebody means: `dialect/name`, or a name that is unique. Errc::usage with the list, or
-/// with the roots when several have it.
+/// Finds the flow that a name means: `dialect/name`, or the name alone if it is unique. Errc::usage
+/// lists the flows, or the roots if several roots have this flow.
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known);
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots);
 

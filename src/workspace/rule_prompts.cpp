@@ -13,7 +13,7 @@
 namespace baton {
 namespace {
 
-/// What is wrong with a template; empty when nothing is.
+/// The message about an unknown placeholder in the template; empty if there is none.
 std::string template_fault(const std::string& text, const Value& rule) {
   std::vector<std::string> known = placeholder_names();
   known.insert(known.end(), std::begin(rules::kPlaceholders), std::end(rules::kPlaceholders));
@@ -29,7 +29,8 @@ std::string template_fault(const std::string& text, const Value& rule) {
   return {};
 }
 
-/// A reaction with its template, or with what is wrong with that.
+/// The reaction with the text of its template, or with `prompt_fault` if the template cannot be
+/// used.
 Json complete(const Value& reaction, const Value& rule, std::size_t index,
               const std::string& folder) {
   Json all(reaction);
@@ -52,7 +53,7 @@ std::string place_in(std::string_view rule, std::size_t index) {
   return std::string(rule) + "/" + std::to_string(index);
 }
 
-/// `change` makes of each reaction of a rule the one that takes its place; the first is number 1.
+/// Returns the reaction that replaces the given one. The first reaction of a rule has index 1.
 using Change = std::function<Json(const Value& reaction, const Value& rule, std::size_t index)>;
 
 Json changed(const Json& options, const Change& change) {

@@ -1,5 +1,9 @@
 #pragma once
 
+// Prompts of reactions (`react: prompt:` in a rule). The configuration names files; the engine
+// needs their texts. A prompt that cannot be used does not refuse the configuration: only the agent
+// of that reaction is not started.
+
 #include <map>
 #include <string>
 #include <utility>
@@ -11,22 +15,21 @@
 
 namespace baton {
 
-/// The options of `rules` with the templates in the place of the paths `prompt` names, which are
-/// relative to `folder`. Where one cannot be read, or holds a placeholder nothing will ever be put
-/// in for, `prompt_fault` stands in its place: it says why, and names the rule and the reaction.
+/// Replaces each path in `prompt` by the text of the file; paths are relative to `folder`. If a
+/// file cannot be read or has an unknown placeholder, the reaction gets a `prompt_fault` instead.
+/// It is a sentence that names the rule, the reaction and the reason.
 Json with_prompts(const Json& options, const std::string& folder);
 
-/// What is wrong with prompts of reactions, by the name of the rule and the number of the reaction:
-/// `t/1`.
+/// Prompt faults by the name of the rule and the number of the reaction, such as `tickets/1`.
 using PromptFaults = std::map<std::string, std::string>;
 
-/// Each `prompt_fault` in the options of `dialects`.
+/// All prompt faults in the options of `dialects`.
 PromptFaults prompt_faults(const std::vector<std::pair<const Dialect*, Json>>& dialects);
 
-/// The options of `rules` with these faults and no others.
+/// Replaces all prompt faults in the options of `rules` by `faults`.
 Json with_prompt_faults(const Json& options, const PromptFaults& faults);
 
-/// The names all `values:` of a configuration add to the placeholders.
+/// The placeholders that the `values:` of all rules add.
 std::vector<std::string> value_names(const Config& config);
 
 }  // namespace baton

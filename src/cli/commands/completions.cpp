@@ -9,8 +9,8 @@
 namespace baton {
 namespace {
 
-/// The template of a shell with one line per command in place of the line with `@NAME@`. The name
-/// and the summary are quoted for the shell where they have to be.
+/// Repeats the line with `@NAME@` of a template for each command. Summaries are quoted for the
+/// shell; names need no quotes.
 std::string completions(std::string_view text) {
   std::string out;
   for (const std::string& line : split(trimmed(text), '\n'))

@@ -27,7 +27,8 @@ struct NewLoop {
   bool no_wait = false;
 };
 
-/// The dialect of the configuration that names new flows itself.
+/// A configured dialect that makes names for new flows. --dialect chooses one, else the last
+/// counts.
 Result<const Catalog::Entry*> entry_of(const NewLoop& wish, const Catalog& catalog) {
   const Catalog::Entry* found = nullptr;
   for (const Catalog::Entry& entry : catalog.entries())

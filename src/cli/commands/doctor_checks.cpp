@@ -100,7 +100,8 @@ std::optional<std::string> root_around(const Context& context, const std::string
   return std::nullopt;
 }
 
-/// A requested place is used or refused; places after it in the list do not count.
+/// Whether the user asked for a state folder inside a root, where agents can write. Only the first
+/// requested place counts, because baton uses or refuses that one.
 bool asked_into_a_root(const Context& context, Diagnoses& all) {
   for (const StateParent& parent : context.state_parents()) {
     if (!parent.asked_for)
@@ -116,7 +117,7 @@ bool asked_into_a_root(const Context& context, Diagnoses& all) {
   return false;
 }
 
-/// Where the state folder would be created.
+/// Reports where the daemon would create the state folder.
 void examine_parents(const Context& context, Diagnoses& all) {
   for (const StateParent& parent : context.state_parents()) {
     fs::path at = parent.path;
@@ -227,7 +228,7 @@ void examine_places(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses
     add(all, Level::warning, "rules", fault, "fix baton.yaml or the schema");
 }
 
-/// Warns of cycles that nobody may have wanted.
+/// Checks the rules: pointers, stages, and cycles of agents that may be a mistake.
 void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& all) {
   for (const auto& [name, options] : context.config().dialects) {
     if (name != "rules")
@@ -255,7 +256,7 @@ bool has_files(const rules::Rule& rule, const FlowRecords& records) {
   });
 }
 
-/// Folders that baton reads, or in which it writes beside a flow's file.
+/// Checks that baton can read the folders of the root and write into those with accepted files.
 void examine_folders(const Context& context, const FlowRecords& records, Diagnoses& all) {
   std::set<std::string> folders;
   for (const auto& [flow, record] : records) {
@@ -329,7 +330,8 @@ void examine_shim(Diagnoses& all) {
       "install baton and baton-shim of one version, then restart the daemon");
 }
 
-/// A daemon uses the prompts that it read with its configuration until it reads them again.
+/// Reports prompts that cannot be used. A daemon keeps the prompts that it read until the next
+/// reload, so the files may be better or worse by now.
 void examine_prompts(const Context& context, const PromptFaults& faults, Diagnoses& all) {
   const auto state = context.state_folder();
   const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();

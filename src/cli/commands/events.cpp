@@ -27,7 +27,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// A time, or a duration ago.
+/// Parses a time, or a duration before now.
 std::optional<Time> parse_since(const std::string& text) {
   if (const auto time = parse_time(text))
     return time;
@@ -68,7 +68,7 @@ class Stream {
       : history_(std::move(history)), query_(std::move(query)) {}
 
   const std::string& root() const { return history_.root; }
-  /// The next event; nothing when there is none yet.
+  /// The next event; nothing if there is none yet.
   Result<std::optional<Event>> peek() {
     if (page_.empty()) {
       auto events = history_.journal->events(query_);
@@ -110,7 +110,7 @@ Result<void> print_new(std::vector<Stream>& streams, const Arguments& arguments)
   }
 }
 
-/// Also follows roots that no daemon has served before.
+/// Opens the histories of roots that no daemon had served at the last call.
 Result<void> open_new(const Arguments& arguments, const Context& context, EventQuery query,
                       std::vector<Stream>& streams) {
   auto histories = histories_of(context);

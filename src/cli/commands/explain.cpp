@@ -44,7 +44,7 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
   if (!file && file.error().code == Errc::not_found)
     return document;
   if (!file && file.error().code == Errc::away) {
-    // The journal has the last word.
+    // The root is unavailable, so show what the journal says about the file.
     const FlowRecord* const record = rehearsal.record(match.flow);
     if (record != nullptr && record->rejected.contains(path))
       document.standing = Standing::rejected;
@@ -75,7 +75,7 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
   return document;
 }
 
-/// The documents of a flow: those that are known, and those that might be there.
+/// The documents of a flow: those in the journal, the named one, and those with a fixed path.
 std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& flow,
                                     const std::string& named, Schemas& schemas) {
   std::set<std::string> paths;
@@ -108,7 +108,7 @@ ExitCode show(const ExplainArguments& arguments, const Context& context, const R
   Explanation explanation =
       explain(record == nullptr ? none : *record, rehearsal.plan(), rehearsal.root_control(),
               reports(rehearsal, flow, named, schemas));
-  // With --as it is explained as if it were at its usual path.
+  // With --as, the file was checked as if it were at its usual path. Show the user's path.
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
       if (document.path == named)
@@ -154,7 +154,7 @@ struct KnownPath {
   std::string path;
   FlowId flow;
 };
-/// The same, if the path belongs to a flow by the configuration, else by the journal.
+/// The path below the root and its flow. The configuration says which flow it is, else the journal.
 std::optional<KnownPath> known_path(const Context& context, const Rehearsal& rehearsal,
                                     const std::string& what) {
   const auto path = path_below(context, what);
@@ -211,7 +211,7 @@ Result<std::vector<ReplacedVersion>> replaced(const Context& context, const std:
   return versions;
 }
 
-/// The bytes unchanged; on a terminal, made safe for it.
+/// The bytes unchanged. On a terminal, control characters are made visible.
 std::string shown(const std::string& bytes) {
   if (!on_terminal())
     return bytes + (bytes.ends_with('\n') ? "" : "\n");

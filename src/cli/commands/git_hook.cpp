@@ -68,7 +68,8 @@ Result<void> write_git_hook(const HookFile& hook, const std::string& text) {
   return write_file_durably(hook.path, text, kMode);
 }
 
-/// ` --root DIR` when the root is not the top of the work tree, as seen from there; else nothing.
+/// ` --root DIR`, with DIR relative to the top of the work tree. "" if the root is the top, or if
+/// there is no --root and no baton.yaml.
 Result<std::string> root_option(const Places& places, const GitRepository& repository) {
   const auto context = Context::open_anyway(places);
   if (!context)
@@ -84,7 +85,7 @@ Result<std::string> root_option(const Places& places, const GitRepository& repos
   return " --root " + shell_quoted(*relative);
 }
 
-/// The hook calls this binary, and the one in PATH when this one is gone.
+/// The hook calls this binary, or the one in PATH if this one is gone.
 std::string hook_text(const std::string& root) {
   return std::string(kHookHead) + "baton=" + shell_quoted(own_path()) +
          "\n[ -x \"$baton\" ] || baton=baton\nexec \"$baton\" " + std::string(kHookCall) + root +

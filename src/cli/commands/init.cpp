@@ -170,11 +170,11 @@ void report_missing_dialects(const std::vector<std::string>& wanted, const Confi
                ": add it below `dialects:`, otherwise baton ignores its files");
 }
 
-/// Adds the embedded files below `from`, to be written below `place`. A session among them begins
-/// now.
+/// Adds the embedded files below `from`, to be written below `place`. Fixed times in them become
+/// the present time.
 void add_files(std::string_view from, const std::string& place, std::vector<Planned>& files) {
   const std::string now = iso_time(real_clock()->wall());
-  // 2026-01-22T10:00:00Z is 20260122_100000.
+  // Names of sessions have the time 2026-01-22T10:00:00Z as 20260122_100000.
   std::string stamp = now.substr(0, now.size() - 1);
   std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
   replace_all(stamp, "T", "_");

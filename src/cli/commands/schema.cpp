@@ -48,7 +48,7 @@ ExitCode schema_command(Words words) {
     complain("name a schema; `baton schema --list` lists them");
     return ExitCode::usage;
   }
-  // Also other files below schemas/: `coordination/prompts/developer.md`.
+  // NAME may also be another file below schemas/, such as `coordination/prompts/developer.md`.
   const std::string_view* bytes = nullptr;
   for (const std::string& path : {kFolder + name + kSuffix, kFolder + name, name})
     if (bytes == nullptr)

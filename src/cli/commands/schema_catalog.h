@@ -1,5 +1,7 @@
 #pragma once
 
+// The embedded schemas: their names, and a catalog for editors.
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +10,7 @@
 
 namespace baton {
 
-/// The schemas of this binary by their short names (`coordination/pm_state`), sorted.
+/// The short names of the embedded schemas (`coordination/pm_state`), sorted.
 std::vector<std::string> schema_names();
 
 /// Tells editors which schema belongs to which file, in the form of SchemaStore's catalog. Made

@@ -89,7 +89,8 @@ Result<Json> prompts_of(const File& file, const std::string& repository) {
   return all;
 }
 
-/// The repository whose runs are where the configuration says.
+/// The repository that has the configured folder of runs: what comes before `/.agents/runs` in the
+/// path. For any other path it is the root.
 std::string repository_of(const Context& context, const Catalog::Entry& entry) {
   std::string path(json::text(*entry.options, "path").value_or(kUsual));
   while (path.size() > 1 && path.ends_with('/'))

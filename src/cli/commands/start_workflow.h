@@ -1,5 +1,9 @@
 #pragma once
 
+// Turns the options of `baton start` for a workflow into a request. The workflow and its prompts
+// are read and checked here, with the user's files and folder, and travel in the request. The first
+// files of the run are the matter of the dialect agent_run.
+
 #include <string>
 #include <string_view>
 

@@ -20,9 +20,9 @@ namespace baton {
 /// One state file and what the configuration says about it.
 class StateFileEdit {
  public:
-  /// Uses the configuration of a living daemon, else the one found. Works without a configuration,
-  /// so that agents can always write their state. Errc::config: the configuration cannot be used.
-  /// Errc::not_regular: a link leads to the file. Errc::not_found, denied, io.
+  /// Uses the configuration of the running daemon, else that of the file. Works without a
+  /// configuration, so that agents can always write their state. Errc::config: the configuration
+  /// cannot be used. Errc::not_regular: a link leads to the file. Errc::not_found, denied, io.
   static Result<StateFileEdit> open(const std::string& named, const Places& given);
 
   /// Locks the file if it exists and can be locked. False: another process has it or is replacing
@@ -33,14 +33,14 @@ class StateFileEdit {
   Result<void> replace(const Digest& assumes, std::string_view text);
   /// Whether the file is as `replace` left it.
   bool is_ours(const FileBytes& now) const { return now.digest == written_; }
-  /// As in Disk, but without needless waiting: an old version that nobody has open is removed at
-  /// once.
+  /// As in Disk, but without needless waiting: an old version that no process has open is
+  /// removed at once.
   bool keeps_old() { return disk_->keeps_old(Time{}); }
   std::vector<LateWrite> late_writes(Millis waited);
   void late_noted(const LateWrite& write) { disk_->late_noted(write); }
   /// The findings of a new text.
   Findings check(const std::string& text);
-  /// As it was named.
+  /// The path as the user gave it.
   const std::string& shown() const { return shown_; }
 
  private:

@@ -68,7 +68,7 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
   return table.text();
 }
 
-/// Who serves the root, or what is missing.
+/// Which daemon serves the root, and what the user should know or do.
 std::string hint(const Context& context, const std::optional<DaemonStatus>& daemon,
                  const std::vector<Request>& recorded) {
   std::string text;

@@ -29,7 +29,7 @@ std::string counted(std::size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-/// Lines for people; on a terminal with the line of the file and a mark below the place.
+/// The report for people. If the texts were kept, shows the line of each finding with a mark.
 std::string report_text(const Report& report) {
   std::string text;
   for (const Inspected& file : report.files) {
@@ -74,8 +74,7 @@ const FormatRow* format_row(const std::string& name) {
   return nullptr;
 }
 
-/// Services show a finding at the line of a file in the repository, and need paths relative to its
-/// top, from which they call us.
+/// CI services need paths relative to the top of the repository. They call baton from there.
 Report seen_from_here(Report report) {
   std::error_code error;
   const std::string here = fs::current_path(error).string();

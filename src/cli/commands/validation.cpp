@@ -76,8 +76,8 @@ SchemaFetch files_below(const std::string& folder) {
   };
 }
 
-/// The names below a folder, and whether each is a folder. `closed` hears of folders that cannot be
-/// read.
+/// Adds the names below a folder, and whether each is a folder. Calls `closed` for each folder that
+/// cannot be read.
 using Names = std::map<std::string, bool>;
 Result<void> add_names(const RootFolder& root, const std::string& folder, unsigned depth,
                        const std::function<void(const std::string&, const Error&)>& closed,
@@ -228,7 +228,8 @@ std::optional<Catalog::Match> Validation::match(const std::string& shown,
   return relative.empty() ? std::nullopt : catalog_.match(relative);
 }
 
-/// Which files of a folder to check: with --as, those that are JSON by name.
+/// Whether to check a file of a folder. With --as or --schema, a file counts only if its name has
+/// an extension of JSON, JSON Lines or YAML.
 bool Validation::wanted(const std::string& name) const {
   return !choice_ || format_of_name(name) != Format::json || name.ends_with(".json");
 }
@@ -269,7 +270,8 @@ void Validation::named(const std::string& path, Inspection& inspection) {
                               *found);
 }
 
-/// A path that the daemon would read, opened like the daemon does: without links below the root.
+/// Checks a path that the daemon would read, and reads it as the daemon does: through no link below
+/// the root. False: the daemon would not read this path, or nothing is there.
 bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   const std::string& root = context_.root();
   const LinkPath way = resolve_outside(path, [&](const std::string& folder) {
@@ -294,8 +296,8 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   return true;
 }
 
-/// All files below a folder that belong to a kind, by their path below the root or below the folder
-/// itself, which may be a root.
+/// Checks all files below a folder that belong to a kind. The path below the root decides the kind.
+/// If it matches none, the path below this folder does, because the folder may be a root.
 void Validation::folder(const std::string& path, Inspection& inspection) {
   auto real = real_path(path);
   auto root = real ? RootFolder::open(*real) : Result<std::shared_ptr<RootFolder>>(pass_on(real));
@@ -377,8 +379,8 @@ void Validation::doubt_name(const std::string& shown, const std::string& path,
       {.severity = Severity::warning, .rule = "file", .message = std::string(Catalog::kNearly)});
 }
 
-/// Named files that are not in the index were not checked, which must be reported. A folder may be
-/// empty.
+/// Reports named files that are not in the index, because they were not checked. A folder without
+/// files in the index is no error.
 Result<void> Validation::unknown(const GitRepository& repository, Inspection& inspection) const {
   auto paths = repository.unknown(request_.paths);
   if (!paths)
@@ -460,7 +462,7 @@ void Validation::read(Disk& disk, const std::string& name, const FileName& as,
     unfit(as.shown, file.error(), named, inspection);
 }
 
-/// Opened like the daemon does: without links, and nothing outside the root.
+/// Reads the file as the daemon does: through no link, and nothing outside the root.
 Result<std::string> Validation::related(const std::string& root, const std::string& path) const {
   const auto disk = real_disk(root);
   if (!disk)

@@ -35,7 +35,7 @@ Result<SchemaMap> parse_schema_map(const std::string& text);
 /// the network.
 SchemaFetch mapped_schemas(std::vector<SchemaMap> maps, SchemaFetch other);
 
-/// What to validate, and how.
+/// What to check, and how.
 struct ValidationRequest {
   std::vector<std::string> paths;  ///< files and folders, `-` for stdin; empty: the root
   bool staged = false;             ///< the index of git instead, as far as `paths` name it
@@ -56,7 +56,7 @@ class Validation {
   Result<Inspection> all();
 
  private:
-  /// Whether the user named this very file: then being unreadable is an error of its own.
+  /// Whether the user named this file. Then the user must learn if it cannot be read.
   enum class Named { no, yes };
 
   Result<std::shared_ptr<Schemas>> prepare();

@@ -56,7 +56,7 @@ void tell_person(Goal& goal, Process process, const std::string& what) {
     goal.notified = process;
 }
 
-/// One look; nothing: wait longer.
+/// Looks once. Nothing: the goal is not reached yet.
 std::optional<ExitCode> look(Goal& goal, const Context& context) {
   const auto roots = rehearse(context);
   if (!roots)
