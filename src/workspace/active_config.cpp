@@ -179,7 +179,7 @@ Context::Difference Context::difference() const {
   if (status.configuration_digest == file_digest_ || status.configuration_digest.empty())
     return {};
   return {"changed", shown + " was changed after the daemon read it; `baton reload` has it read" +
-                         (follows_ ? "" : ". What is said here is by the file as it stands")};
+                         (follows_ ? "" : ". The output follows the file as it is now")};
 }
 
 }  // namespace baton

@@ -414,7 +414,7 @@ std::string recorded_text(const std::vector<Request>& recorded) {
   return std::to_string(all.size()) +
          (all.size() == 1 ? " request is recorded for the next daemon: "
                           : " requests are recorded for the next daemon: ") +
-         printable(join(all, ", "), 1000) + ". What is said here is as if it had dealt with " +
+         printable(join(all, ", "), 1000) + ". The status is shown as it will be after " +
          (all.size() == 1 ? "it" : "them");
 }
 

@@ -156,7 +156,7 @@ def copy_lost(exe):
                 for command in (["status"], ["explain", "rules/t/a"], ["events"], ["agents"]):
                     said = baton.call(*command)
                     check("cannot be seen here" in said.stderr and "`baton reload`" in said.stderr, command, said)
-                check("What is said here is by the file" in baton.call("status").stdout)
+                check("The output follows the file" in baton.call("status").stdout)
                 for command in (["set", ticket, "/more=1"], ["send", "anyone", "{}"],
                                 ["create", "--title", "b"], ["start", "rules/t/a"]):
                     said = baton.call(*command, code=3)
@@ -296,7 +296,7 @@ def changed_and_not_read(exe):
         check(not baton.starts("rules/t/a"), baton.starts())
         # Without the copy it is said what the words are worth.
         with copies_lost(baton):
-            check("What is said here is by the file as it stands" in baton.call("status").stdout)
+            check("The output follows the file as it is now" in baton.call("status").stdout)
             check(status(baton, "rules/t/a")["process"] == "waiting", "a copy that is another one counts")
         check(status(baton, "rules/t/a")["process"] == "idle")
         # Whoever was told that it was read sees that it was, also who looks all the time.
