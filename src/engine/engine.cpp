@@ -177,7 +177,7 @@ Result<void> RealEngine::recover() {
         {},
         {},
         {},
-        "what was told already cannot be read in the journal; what still holds is told again"});
+        "the journal's list of sent notifications is damaged; baton sends again what still holds"});
   input_queue_.scan("start");
   pending_ = true;
   for (const auto& [flow, record] : records_)

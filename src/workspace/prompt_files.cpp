@@ -16,6 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> all;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    all.push_back(at->path());
+  return all;
+}
+
 Result<std::string> read_override(const std::string& path, std::string_view dialect) {
   if (auto trusted = trusted_file(path); !trusted)
     return pass_on(trusted);
@@ -60,10 +68,13 @@ Result<std::map<std::string, std::string>> prompt_files(const Config& config,
         continue;
       auto text = read_override(path, dialect);
       if (!text)  // the error may be about the target of a link, so name the link too
-        return fail(Errc::config,
-                    printable((text.error().where.starts_with(path) ? "" : path + ": ") +
-                              describe(text.error())) +
-                        "; correct the file, or remove it to use the built-in prompt");
+        return fail(
+            Errc::config,
+            printable((text.error().where.starts_with(path) ? "" : path + ": ") +
+                      describe(text.error())) +
+                (text.error().code == Errc::denied ? "; make it yours and run `chmod go-w` on it"
+                                                   : "; correct the file") +
+                ", or remove it to use the built-in prompt");
       texts.emplace(key, *std::move(text));
     }
   return texts;
@@ -73,25 +84,30 @@ std::vector<std::string> unknown_prompt_files(const Config& config, const std::s
   std::set<std::string> known;
   for (const auto& [role, agent] : config.agents)
     known.insert(absolute(agent.prompt, folder));
+  std::vector<std::string> dialects;
+  for (const auto& [dialect, options] : config.dialects)
+    dialects.push_back(dialect);
   std::vector<std::string> all;
-  for (const auto& [dialect, options] : config.dialects) {
+  const auto unused = [&](const fs::path& path, const std::string& why,
+                          const std::vector<std::string>& names) {
+    const auto near = nearest(path.filename().string(), names);
+    all.push_back(printable(path.string(), 200) + " is not used: " + why +
+                  (near ? "; did you mean " + *near + "?" : ""));
+  };
+  for (const fs::path& own : entries(fs::path(folder) / "prompts")) {
+    const std::string dialect = own.filename().string();
+    if (!config.dialects.contains(dialect) && nearest(dialect, dialects))
+      unused(own, "no dialect in the configuration has this name", dialects);
     std::vector<std::string> names = prompt_template_names(dialect);
-    if (names.empty())
+    if (!config.dialects.contains(dialect) || names.empty())
       continue;
     for (std::string& name : names)
       name += ".md";
-    std::error_code error;
-    const fs::path own = fs::path(folder) / "prompts" / dialect;
-    for (fs::directory_iterator at(own, error), end; !error && at != end; at.increment(error)) {
-      const std::string name = at->path().filename().string();
-      if (name.starts_with('.') || known.contains(at->path().string()) ||
-          std::find(names.begin(), names.end(), name) != names.end())
-        continue;
-      const auto near = nearest(name, names);
-      all.push_back(printable(at->path().string(), 200) +
-                    " is not used: the dialect has no prompt of this name" +
-                    (near ? "; did you mean " + *near + "?" : ""));
-    }
+    for (const fs::path& file : entries(own))
+      if (const std::string name = file.filename().string();
+          !name.starts_with('.') && !known.contains(file.string()) &&
+          std::find(names.begin(), names.end(), name) == names.end())
+        unused(file, "the dialect has no prompt of this name", names);
   }
   std::sort(all.begin(), all.end());
   return all;

@@ -363,7 +363,8 @@ def unusable_prompt_files(exe):
                 (lambda _: box.put("developer.md", b"a ${run_id}\n"), "developer.md:1: unknown placeholder"),
                 (os.mkdir, "is not a regular file"), (os.mkfifo, "is not a regular file"),
                 (lambda _: link(box.home + "/nowhere.md"), "No such file"),
-                (lambda _: link(box.home + "/elsewhere.md", 0o666), "can be written by"), (open_to_all, "can be written by")]
+                (lambda _: link(box.home + "/elsewhere.md", 0o666), "can be written by"),
+                (open_to_all, "run `chmod go-w` on it, or")]
         if os.geteuid() == 0:
             rows.append((of_another, "belongs to user 12345"))
         for make, fault in rows:
@@ -383,6 +384,10 @@ def unusable_prompt_files(exe):
         told = box.faults()
         check(len(told) == 1 and "develper.md is not used" in told[0] and "did you mean developer.md?" in told[0], told)
         check(told[0] in box.call("reload").stderr, "reload does not tell")
+        os.mkdir(box.home + "/prompts/cordination")
+        check(any("prompts/cordination is not used" in each and "did you mean coordination?" in each
+                  for each in box.faults()), "a folder typed wrong is passed over", box.faults())
+        os.rmdir(box.home + "/prompts/cordination")
         # Without `${brief}` an agent with a prompt of its own is not given the other.
         box.put("developer.md", b"${jop}\n")
         check(len(box.faults()) == 1, box.faults())

@@ -1,4 +1,6 @@
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/embedded.h"
 #include "base/text.h"
@@ -23,7 +25,8 @@ ExitCode schema_command(Words words) {
   Options options(
       "schema",
       "Prints a JSON schema that is built into baton: of the state files, of baton.yaml\n"
-      "(config), or of the --json output of the commands (output/...).",
+      "(config), or of the --json output of the commands (output/...). Also prints the\n"
+      "prompts of the dialects (coordination/prompts/developer.md).",
       "  0  printed\n  2  there is no such schema");
   options.word("NAME", name, "A name from --list, for example config", false);
   options.flag("--list", list, "Print the names, one per line");
@@ -34,7 +37,10 @@ ExitCode schema_command(Words words) {
   options.exclude("NAME", {"--list", "--catalog"});
   if (const auto over = options.parse(words))
     return *over;
-  const auto names = schema_names();
+  std::vector<std::string> names = schema_names();
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.starts_with(kFolder) && file.path.find("/prompts/") != std::string_view::npos)
+      names.emplace_back(file.path.substr(std::string_view(kFolder).size()));
   if (catalog) {
     print(schema_catalog(base).pretty());
     return finish();
