@@ -277,11 +277,11 @@ class FakeRequests : public Requests {
   std::vector<Reply> answers;       ///< in order, the first of each request
   std::vector<std::string> faults;  ///< two different answers to one request
   bool changed = false;             ///< there is something new
-  bool no_room = false;             ///< for the room that is kept for them
+  bool no_space = false;            ///< for the room that is kept for them
 
   std::vector<Request> pending(std::vector<std::string>& damaged) override;
   void answer(const Reply& reply) override;
-  bool keep_room() override { return !no_room; }
+  bool keep_room() override { return !no_space; }
 
  private:
   Fuse& fuse_;

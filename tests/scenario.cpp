@@ -303,7 +303,7 @@ class Runner {
       return no_such_word;
     world_.journal.fails.reset();
     world_.disk.full = false;
-    world_.requests.no_room = word == "full" || word == "journal_full" || word == "lent";
+    world_.requests.no_space = word == "full" || word == "journal_full" || word == "lent";
     if (word == "full" || word == "journal_full")
       world_.journal.fails = Errc::no_space;
     if (word == "full" || word == "root_full")

@@ -109,7 +109,7 @@ void Notifier::drop_former() {
   std::erase_if(former_, [this](const auto& hook) {
     if (hook->busy())
       return false;
-    untold_ += hook->unsent();
+    unsent_ += hook->unsent();
     return true;
   });
 }
@@ -131,7 +131,7 @@ void Notifier::finish(Millis patience) {
     std::this_thread::sleep_for(kPause);
     tend();
   }
-  std::size_t untold = untold_ + command_->unsent();
+  std::size_t untold = unsent_ + command_->unsent();
   for (const auto& hook : former_)
     untold += hook->unsent();
   if (untold > 0)

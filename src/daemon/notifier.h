@@ -40,7 +40,7 @@ class Notifier {
   Millis timeout_{0};
   std::unique_ptr<NotifyCommand> command_;
   std::vector<std::unique_ptr<NotifyCommand>> former_;  ///< earlier commands that still send
-  std::size_t untold_ = 0;                              ///< events that such commands did not send
+  std::size_t unsent_ = 0;                              ///< events that such commands did not send
   bool several_ = false;                                ///< there are several roots, or were
   std::string fault_;                                   ///< the fault that was logged last
 };

@@ -257,7 +257,7 @@ void RootService::reconfigure(std::unique_ptr<ConfiguredParts> parts, const Serv
   prompt_faults_ = prompt_faults(served_.setup.dialects);
   // The state folder stays the same while the root is served, even if the configuration names
   // another.
-  tell_place(served_.state_folder, served_.setup.environment.variables);
+  set_place_variables(served_.state_folder, served_.setup.environment.variables);
   bad_schema_.clear();
   engine_->reconfigure(std::move(parts));
   start_watch();

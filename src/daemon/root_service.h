@@ -61,7 +61,7 @@ class RootService : private Pinned {
   /// configuration.
   void leave(const ServedRoot& by);
   bool leaving() const { return leaving_; }
-  bool left() const { return leaving_ && engine_->running() == 0 && !engine_->sealing(); }
+  bool left() const { return leaving_ && engine_->running() == 0 && !engine_->encrypting(); }
 
  private:
   RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake);

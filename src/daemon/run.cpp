@@ -235,7 +235,7 @@ class Service {
     // A root that a person renames or exchanges is back in a moment, so the daemon waits a while.
     const auto away = options_.once ? roots_.away_since() : std::nullopt;
     const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
-    const bool full = options_.once && no_room();
+    const bool full = options_.once && no_space();
     if (!drained && !lost && !full && !(options_.once && roots_.quiet()))
       return false;
     if (lost)
@@ -261,7 +261,7 @@ class Service {
 
   /// Whether no agent runs and the disk has been full for longer than a person needs to free some
   /// space.
-  bool no_room() {
+  bool no_space() {
     full_since_ = !roots_.disk_full() ? std::nullopt
                   : full_since_       ? full_since_
                                       : std::optional(clock_->now());

@@ -108,7 +108,7 @@ bool ServedRoots::quiet() const {
 bool ServedRoots::quiet_elsewhere() const {
   return std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
     const Engine& engine = root->engine();
-    return root->away_since() ? engine.running() == 0 && !engine.sealing() : engine.quiet();
+    return root->away_since() ? engine.running() == 0 && !engine.encrypting() : engine.quiet();
   });
 }
 
@@ -171,7 +171,7 @@ void ServedRoots::drain_together() {
 bool ServedRoots::drained() const {
   return draining_ && running() == 0 &&
          std::none_of(roots_.begin(), roots_.end(),
-                      [](const auto& root) { return root->engine().sealing(); });
+                      [](const auto& root) { return root->engine().encrypting(); });
 }
 
 void ServedRoots::stop_agents(const std::string& why) {
@@ -213,7 +213,7 @@ Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) 
       return fail(Errc::busy, "is given up when its last agent has ended; take it up again then",
                   served.root);
     Setup setup = served.setup;
-    tell_place((*known)->state_folder(), setup.environment.variables);
+    set_place_variables((*known)->state_folder(), setup.environment.variables);
     auto parts = (*known)->engine().configured_parts_of(std::move(setup));
     if (!parts)
       return pass_on(parts);
@@ -322,7 +322,7 @@ void AwaitedRoots::look(const std::function<Result<void>(const ServedRoot&)>& ta
     if (taken)
       return true;
     const std::string why = baton::describe(taken.error());
-    if (std::exchange(told_[root.path], why) != why)
+    if (std::exchange(logged_[root.path], why) != why)
       spdlog::warn(printable(why) + "; the root is waited for");
     return false;
   });

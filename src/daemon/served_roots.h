@@ -77,12 +77,12 @@ class ServedRoots {
   /// A new configuration that is ready for use: putting it in force cannot fail.
   struct Exchange {
     std::vector<std::unique_ptr<RootService>> taken_up;
-    struct Kept {
+    struct Remaining {
       RootService* root = nullptr;
       std::unique_ptr<ConfiguredParts> parts;
       const ServedRoot* by = nullptr;  ///< the same root in the new configuration
     };
-    std::vector<Kept> kept;
+    std::vector<Remaining> kept;
     const ServedRoot* any = nullptr;  ///< some root of the new configuration
     std::string message = "the configuration was read again";
   };
@@ -133,7 +133,7 @@ class AwaitedRoots {
 
  private:
   std::vector<AwaitedRoot> roots_;
-  std::map<std::string, std::string> told_;  ///< why a root is awaited, as logged last, by path
+  std::map<std::string, std::string> logged_;  ///< why a root is awaited, as logged last, by path
 };
 
 }  // namespace baton

@@ -54,7 +54,7 @@ class RealEngine : public Engine {
     return flow_index_.live.size() - input_queue_.ends_left();
   }
   bool runs(const FlowId& flow) const override;
-  bool sealing() const override { return backup_encryption_.busy(); }
+  bool encrypting() const override { return backup_encryption_.busy(); }
   void drain() override {
     draining_ = true;
     pending_ = true;
@@ -135,7 +135,7 @@ class RealEngine : public Engine {
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
 
-  bool hand_over_ = true;  ///< files may belong to other flows by the configuration in force
+  bool moves_due_ = true;  ///< files may belong to other flows by the configuration in force
   std::vector<AgentElsewhere> elsewhere_;
 
   bool first_start_ = false;
@@ -266,7 +266,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
 }
 
 Result<void> RealEngine::hand_over(Draft& next) {
-  if (!hand_over_)
+  if (!moves_due_)
     return {};
   return baton::hand_over(records_, parts_->catalog, parts_->documents, parts_->schemas,
                           parts_->setup.load, next);
@@ -444,7 +444,7 @@ void RealEngine::publish(Draft& next) {
     return !flow_index_.live.contains(agent.run);
   });
   // Step again for flows that waited for these agents, and to forget flows that lost all files.
-  const bool handed_over = std::exchange(hand_over_, false);
+  const bool handed_over = std::exchange(moves_due_, false);
   pending_ = pending_ || over > 0 || (handed_over && !flow_index_.left.empty());
   pending_writes_.noted();
   for (const FlowId& flow : next.forgotten)
@@ -557,7 +557,7 @@ DaemonState RealEngine::daemon_state() const {
 void RealEngine::reconfigure(std::unique_ptr<ConfiguredParts> parts) {
   parts->intake.follow(parts_->intake);
   parts_ = std::move(parts);
-  hand_over_ = true;
+  moves_due_ = true;
   elsewhere_ = agents_elsewhere(records_, parts_->catalog);
   input_queue_.decide_all();
   pending_writes_.assign_all(parts_->catalog);

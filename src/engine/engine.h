@@ -69,7 +69,7 @@ class Engine {
   /// Whether an agent of this flow runs.
   virtual bool runs(const FlowId& flow) const = 0;
   /// Whether backups are still being encrypted.
-  virtual bool sealing() const = 0;
+  virtual bool encrypting() const = 0;
   /// Starts nothing from now on (`drain`, or the daemon is ending).
   virtual void drain() = 0;
   /// Starts nothing from now on, because the configuration no longer names this root. The daemon

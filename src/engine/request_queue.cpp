@@ -34,7 +34,7 @@ void RequestQueue::answered_before(const std::vector<std::pair<std::string, Repl
   for (const auto& [id, reply] : replies) {
     answered_.insert(id);
     if (tell)
-      untold_.emplace(id, reply);
+      unpublished_.emplace(id, reply);
   }
 }
 
@@ -43,9 +43,9 @@ void RequestQueue::answered_before(const std::vector<std::pair<std::string, Repl
 void RequestQueue::tell_again() {
   // Keep the other answers, because one look may not see every request file.
   for (const Request& request : waiting_)
-    if (const auto reply = untold_.find(request.id); reply != untold_.end()) {
+    if (const auto reply = unpublished_.find(request.id); reply != unpublished_.end()) {
       port_.answer(reply->second);
-      untold_.erase(reply);
+      unpublished_.erase(reply);
     }
 }
 

@@ -68,8 +68,8 @@ class RequestQueue {
   Requests& port_;
   std::vector<Request> waiting_;
   std::set<std::string> answered_;
-  std::map<std::string, Reply> untold_;  ///< answers that may still have to be published
-  std::set<std::string> left_;           ///< ids left to the dialects in this step
+  std::map<std::string, Reply> unpublished_;  ///< answers that may still have to be published
+  std::set<std::string> left_;                ///< ids left to the dialects in this step
   bool behind_ = false;
   bool look_ = true;
 };

@@ -89,7 +89,7 @@ Result<Context> Context::open(const Places& places) {
   return open(places, Opening{});
 }
 
-Result<Context> Context::open_in_force(const Places& places, const std::string& here) {
+Result<Context> Context::open_active(const Places& places, const std::string& here) {
   return open(places, Opening{.follow = true, .here = here});
 }
 
@@ -121,7 +121,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   context.home_ = *root;
   context.folder_ = *root;
   context.file_ = find_configuration(places, *root, here);
-  if (auto configured = context.find_configuration_in_force(opening); !configured)
+  if (auto configured = context.find_active_configuration(opening); !configured)
     return pass_on(configured);
   if (auto found = context.find_roots(here); !found)
     return pass_on(found);
@@ -139,7 +139,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   return context;
 }
 
-Result<void> Context::find_configuration_in_force(const Opening& opening) {
+Result<void> Context::find_active_configuration(const Opening& opening) {
   auto done = file_.empty() ? Result<void>() : read(file_);
   const auto followed = opening.follow ? follow_daemon() : Result<void>();
   if (!followed && !opening.anyway)

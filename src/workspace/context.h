@@ -30,8 +30,8 @@ class Context {
   /// For commands that a running daemon carries out. Uses the configuration of the daemon, because
   /// the file may have changed since. Without a daemon it works like `open`. Errc::denied: this
   /// user cannot read the daemon's configuration. `here` replaces the current folder.
-  static Result<Context> open_in_force(const Places& places, const std::string& here = "");
-  /// For commands that show or control what runs already. Like `open_in_force`, but a broken
+  static Result<Context> open_active(const Places& places, const std::string& here = "");
+  /// For commands that show or control what runs already. Like `open_active`, but a broken
   /// configuration only causes a warning. The command then uses the daemon's configuration, or none
   /// if no daemon runs. `roots:` and `state_dir:` of the broken file still count if readable.
   static Result<Context> open_anyway(const Places& places);
@@ -105,7 +105,7 @@ class Context {
  private:
   struct Opening;
   static Result<Context> open(const Places& places, const Opening& opening);
-  Result<void> find_configuration_in_force(const Opening& opening);
+  Result<void> find_active_configuration(const Opening& opening);
   Result<void> read(const std::string& path);
   /// Parses the text and makes it the configuration. Errc::config: see `faults_`.
   Result<void> take(const std::string& text, Format format, const std::string& real,

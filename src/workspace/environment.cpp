@@ -29,7 +29,8 @@ std::vector<std::pair<std::string, std::string>> variables() {
   return all;
 }
 
-void tell_place(const std::string& state_folder, std::map<std::string, std::string>& variables) {
+void set_place_variables(const std::string& state_folder,
+                         std::map<std::string, std::string>& variables) {
   variables.insert_or_assign(kRootStateVariable, state_folder.substr(0, state_folder.rfind('/')));
 }
 

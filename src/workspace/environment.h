@@ -22,7 +22,8 @@ std::string variable(const std::string& name);
 std::vector<std::pair<std::string, std::string>> variables();
 
 /// Adds the variable by which commands of an agent find the state folder of their root.
-void tell_place(const std::string& state_folder, std::map<std::string, std::string>& variables);
+void set_place_variables(const std::string& state_folder,
+                         std::map<std::string, std::string>& variables);
 
 /// The absolute path of the running binary.
 std::string own_path();

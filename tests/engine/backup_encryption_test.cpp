@@ -53,11 +53,11 @@ struct Place {
   Deeds deeds;
   FakeDisk disk{fuse, deeds};
   FlowRecords records;
-  BackupEncryption sealing{disk};
+  BackupEncryption encryption{disk};
 
   std::vector<std::string> notified() const {
     Draft next(records, 0, 0, Time{}, Time{});
-    sealing.tell(next);
+    encryption.tell(next);
     std::vector<std::string> all;
     for (const Event& event : next.commit.events)
       all.push_back(event.event + " " + event.why);
@@ -73,26 +73,26 @@ TEST_CASE("copies wait for their program without anybody waiting, and a few are 
   seals.left = 1;
   const Setup setup = seals.setup();
   const Catalog catalog = catalog_with(kSeal);
-  CHECK(!place.sealing.wake(Time{}));
+  CHECK(!place.encryption.wake(Time{}));
   for (std::uint64_t id = 1; id <= 6; ++id)
-    place.sealing.without_its_own({copy(id)});
-  place.sealing.tend(setup, catalog);
-  place.sealing.tend(setup, catalog);
+    place.encryption.without_its_own({copy(id)});
+  place.encryption.tend(setup, catalog);
+  place.encryption.tend(setup, catalog);
   CHECK(seals.started == 4);
   CHECK(place.disk.files().empty());
-  CHECK(place.sealing.done().empty());
-  CHECK(place.sealing.wake(Time{}));
+  CHECK(place.encryption.done().empty());
+  CHECK(place.encryption.wake(Time{}));
   seals.left = 0;
-  place.sealing.tend(setup, catalog);
-  CHECK(place.sealing.done() == std::vector<std::uint64_t>{1, 2, 3, 4});
-  CHECK(place.sealing.busy());
-  place.sealing.tend(setup, catalog);
-  CHECK(place.sealing.done().size() == 6);
-  CHECK(!place.sealing.busy());
+  place.encryption.tend(setup, catalog);
+  CHECK(place.encryption.done() == std::vector<std::uint64_t>{1, 2, 3, 4});
+  CHECK(place.encryption.busy());
+  place.encryption.tend(setup, catalog);
+  CHECK(place.encryption.done().size() == 6);
+  CHECK(!place.encryption.busy());
   CHECK(*place.disk.file("backups/6") == "sealed plain 6");
   CHECK(place.notified().empty());
-  place.sealing.noted();
-  CHECK(place.sealing.done().empty());
+  place.encryption.noted();
+  CHECK(place.encryption.done().empty());
 }
 
 TEST_CASE(
@@ -101,31 +101,31 @@ TEST_CASE(
   Seals seals;
   const Setup setup = seals.setup();
   place.disk.write("backups/1", "sealed before the daemon was killed");
-  place.sealing.without_its_own({copy(1)});
-  place.sealing.tend(setup, catalog_with(kSeal));
-  place.sealing.tend(setup, catalog_with(kSeal));
-  CHECK(place.sealing.done() == std::vector<std::uint64_t>{1});
+  place.encryption.without_its_own({copy(1)});
+  place.encryption.tend(setup, catalog_with(kSeal));
+  place.encryption.tend(setup, catalog_with(kSeal));
+  CHECK(place.encryption.done() == std::vector<std::uint64_t>{1});
   CHECK(*place.disk.file("backups/1") == "sealed before the daemon was killed");
   CHECK(place.notified().empty());
   seals.out = [](const std::string&) -> Result<std::string> {
     return fail(Errc::busy, "did not end within 10s", "seal");
   };
-  place.sealing.without_its_own({copy(2)});
-  place.sealing.tend(setup, catalog_with(kSeal));
-  place.sealing.tend(setup, catalog_with(kSeal));
-  CHECK(place.sealing.done() == std::vector<std::uint64_t>{1, 2});
+  place.encryption.without_its_own({copy(2)});
+  place.encryption.tend(setup, catalog_with(kSeal));
+  place.encryption.tend(setup, catalog_with(kSeal));
+  CHECK(place.encryption.done() == std::vector<std::uint64_t>{1, 2});
   const std::vector<std::string> expected = {
       "not_written backups/2 (the backup after step 1): seal: did not end within 10s"};
   CHECK(place.notified() == expected);
-  place.sealing.noted();
+  place.encryption.noted();
   CHECK(place.notified().empty());
 }
 
 TEST_CASE("nothing is written in the clear where the program was taken out of the configuration") {
   Place place;
   Seals seals;
-  place.sealing.without_its_own({copy(1)});
-  place.sealing.tend(seals.setup(), catalog_with("{}"));
+  place.encryption.without_its_own({copy(1)});
+  place.encryption.tend(seals.setup(), catalog_with("{}"));
   CHECK(seals.started == 0);
   CHECK(place.disk.files().empty());
   CHECK(place.notified().size() == 1);

@@ -44,7 +44,7 @@ Result<const Catalog::Entry*> entry_of(const NewLoop& wish, const Catalog& catal
 }
 
 ExitCode create(const NewLoop& wish) {
-  const auto context = Context::open_in_force(wish.places);
+  const auto context = Context::open_active(wish.places);
   if (!context)
     return complain(context.error());
   const auto setup = context->setup(context->root());

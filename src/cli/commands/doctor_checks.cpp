@@ -137,7 +137,7 @@ void examine_parents(const Context& context, Diagnoses& all) {
 }
 
 /// Free bytes and files on the disk of the folder.
-void examine_room(const std::string& folder, Diagnoses& all) {
+void examine_disk_space(const std::string& folder, Diagnoses& all) {
   struct statvfs room {};
   // Some file systems, such as ramfs, do not report their size.
   if (statvfs(folder.c_str(), &room) != 0 || room.f_blocks == 0)
@@ -170,7 +170,7 @@ void examine_state(const Context& context, Diagnoses& all) {
   if (!network.empty())
     add(all, Level::error, "state", *state + " lies on " + std::string(network),
         "name a local folder with --state-dir: locks on that file system are not reliable");
-  examine_room(*state, all);
+  examine_disk_space(*state, all);
   if (access(state->c_str(), W_OK | X_OK) != 0)
     add(all, Level::warning, "state", *state + " cannot be written by this user",
         "reading works; run the daemon and the control commands as the owner of the folder");

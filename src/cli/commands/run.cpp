@@ -66,7 +66,7 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
   auto state = context.make_state_folder(root);
   if (!state)
     return pass_on(state);
-  tell_place(*state, setup->environment.variables);
+  set_place_variables(*state, setup->environment.variables);
   return ServedRoot{root, std::move(*state), context.configuration(), context.text(),
                     std::move(*setup)};
 }

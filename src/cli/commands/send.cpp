@@ -80,7 +80,7 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
     complain("`" + printable(text, 200) + "` is not JSON: " + message.error().message);
     return ExitCode::usage;
   }
-  const auto context = Context::open_in_force(places);
+  const auto context = Context::open_active(places);
   if (!context)
     return complain(context.error());
   const auto dialects = known_dialects(context->config());

@@ -296,7 +296,7 @@ ExitCode start(Given given) {
   Places places = given.places;
   if (places.root.empty() && !given.workflow.repo.empty())
     places.root = root_of_repository(given.workflow.repo);
-  const auto context = Context::open_in_force(places);
+  const auto context = Context::open_active(places);
   if (!context)
     return complain(context.error());
   if (auto loop = loop_in(given.sought.name, *context))

@@ -103,7 +103,7 @@ void stand_still(FlowRecord& record, const Error& unreadable) {
 }
 
 /// Adds an event for a notice when it becomes true, not at every decision at which it is true.
-void say_once(const FlowRecord& record, std::vector<Notice>& said, Draft& draft) {
+void notify_once(const FlowRecord& record, std::vector<Notice>& said, Draft& draft) {
   const auto has = [](const std::vector<Notice>& notices, const Notice& notice) {
     return std::find(notices.begin(), notices.end(), notice) != notices.end();
   };
@@ -118,7 +118,7 @@ void say_once(const FlowRecord& record, std::vector<Notice>& said, Draft& draft)
 
 /// The writes of a decision were not made, so its notices do not count. Keeps the notices that were
 /// sent before.
-void keep_told(FlowRecord& record, const std::vector<Notice>& said) {
+void keep_notified(FlowRecord& record, const std::vector<Notice>& said) {
   std::vector<Notice>& notified = record.notified.notices;
   std::copy_if(said.begin(), said.end(), std::back_inserter(notified), [&](const Notice& notice) {
     return std::find(notified.begin(), notified.end(), notice) == notified.end();
@@ -343,7 +343,7 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
     const bool writes = !record.decision.updates.empty();
     if (writes && record.control.reason == kMoved) {
       take_back(view.requests, record, record.control.why, draft);
-      keep_told(record, said);
+      keep_notified(record, said);
       record.decision.updates.clear();
       record.decision.holds.push_back(Hold{"", "", std::string(kMoved), record.control.why});
       return {};
@@ -356,11 +356,11 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
                               : update(record, docs, draft);
     if (!trouble.empty()) {
       take_back(view.requests, record, trouble, draft);
-      keep_told(record, said);
+      keep_notified(record, said);
       return trouble;
     }
     draft.memo(record, memo);
-    say_once(record, said, draft);
+    notify_once(record, said, draft);
     for (const Reply& reply : record.decision.replies)
       answer(view.requests, reply, draft);
     if (!writes)

@@ -58,7 +58,7 @@ struct WatchedRun {
   int shim_exit = 0;        ///< of a child that has ended
   int failed_sweeps = 0;    ///< sweepers that ended without writing exit.json
   int still = 0;            ///< looks in a row at which the shim was stopped
-  bool told_to_end = false;
+  bool asked_to_end = false;
   bool other_boot = false;  ///< the machine was restarted since; only exit.json can be left
 };
 using WatchedPtr = std::shared_ptr<WatchedRun>;
@@ -154,7 +154,7 @@ Result<void> ProcessAgents::ask_to_end(const WatchedPtr& run) {
   // An agent of the same user may have stopped its shim, which then would not see SIGTERM.
   if (sent)
     sent = send_signal(process, SIGCONT);
-  if (!std::exchange(run->told_to_end, true))
+  if (!std::exchange(run->asked_to_end, true))
     end_blocked(run, run->kill_grace + options_.shim_patience);
   return sent;
 }

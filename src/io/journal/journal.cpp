@@ -66,7 +66,7 @@ class SqliteJournal : public Journal {
     auto done = try_commit(commit);
     if (!done && done.error().code == Errc::no_space && reuse_log())
       done = try_commit(commit);
-    else if (done && short_of_room())
+    else if (done && is_low_on_space())
       (void)reuse_log();
     return done;
   }
@@ -96,7 +96,7 @@ class SqliteJournal : public Journal {
   /// beginning.
   Result<void> reuse_log() { return db_->execute("PRAGMA wal_checkpoint"); }
   /// The last free space is for requests and their answers.
-  bool short_of_room() const {
+  bool is_low_on_space() const {
     struct statvfs room {};
     return statvfs(runs_.c_str(), &room) == 0 &&
            std::uint64_t{room.f_bavail} * room.f_frsize < kShortBytes;

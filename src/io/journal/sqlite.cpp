@@ -50,7 +50,7 @@ std::string uri_of(const std::string& path, std::string_view query) {
 }  // namespace
 
 Errc error_code(int extended_code, int system_errno) {
-  const bool no_room = system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
+  const bool no_space = system_errno == ENOSPC || system_errno == EDQUOT || system_errno == EFBIG;
   switch (extended_code) {
     case SQLITE_FULL:
       return Errc::no_space;
@@ -59,7 +59,7 @@ Errc error_code(int extended_code, int system_errno) {
     case SQLITE_IOERR_SHMMAP:
     case SQLITE_IOERR_SHMOPEN:
     case SQLITE_CANTOPEN:
-      return no_room ? Errc::no_space : Errc::io;
+      return no_space ? Errc::no_space : Errc::io;
     default:
       break;
   }

@@ -219,7 +219,7 @@ bool remove_old_reply(int state) {
       });
 }
 
-bool short_of_room(int state) {
+bool is_low_on_space(int state) {
   struct statvfs room {};
   return fstatvfs(state, &room) == 0 && bytes_left(room) < kAnswerBytes;
 }
@@ -291,7 +291,7 @@ std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
         damaged.push_back("request " + printable(name, 255) + ": " + error.message);
         unlinkat(folder, name.c_str(), 0);
       });
-  if (!requests.empty() && short_of_room(state_.get()))
+  if (!requests.empty() && is_low_on_space(state_.get()))
     give_up_reserve(state_.get());
   return requests;
 }
