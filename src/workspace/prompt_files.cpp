@@ -96,10 +96,11 @@ std::vector<std::string> unknown_prompt_files(const Config& config, const std::s
   };
   for (const fs::path& own : entries(fs::path(folder) / "prompts")) {
     const std::string dialect = own.filename().string();
-    if (!config.dialects.contains(dialect) && nearest(dialect, dialects))
+    const bool configured = std::find(dialects.begin(), dialects.end(), dialect) != dialects.end();
+    if (!configured && nearest(dialect, dialects))
       unused(own, "no dialect in the configuration has this name", dialects);
     std::vector<std::string> names = prompt_template_names(dialect);
-    if (!config.dialects.contains(dialect) || names.empty())
+    if (!configured || names.empty())
       continue;
     for (std::string& name : names)
       name += ".md";
