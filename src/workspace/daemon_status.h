@@ -1,6 +1,7 @@
 #pragma once
 
-// The daemon status and the copy of the configuration: two files that a daemon writes into the state folder of a root, for other commands.
+// The daemon status and the copy of the configuration: two files that a daemon writes into the
+// state folder of a root, for other commands.
 //
 // `daemon.json` is the status of the daemon (DaemonStatus). It counts only while the daemon holds
 // the lock of the root.

@@ -1,9 +1,9 @@
 #pragma once
 
-// Disk space: knows whether the disk of the journal has room. While the disk is full, baton looks after running
-// agents and starts nothing.
-// baton keeps a reserve for requests (Requests::keep_room), so that commands work on a full disk.
-// While the reserve is not complete, no start may use up the space.
+// Disk space: knows whether the disk of the journal has room. While the disk is full, baton looks
+// after running agents and starts nothing. baton keeps a reserve for requests
+// (Requests::keep_room), so that commands work on a full disk. While the reserve is not complete,
+// no start may use up the space.
 
 #include <string>
 

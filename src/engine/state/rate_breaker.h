@@ -1,9 +1,8 @@
 #pragma once
 
-// The rate breaker: counts how often each file changes and how often baton restores it. If a file changes too often,
-// its flow is held until the file is calm. So programs that overwrite each other in a circle start
-// no agents.
-// The counts are in memory only: a new daemon counts from zero.
+// The rate breaker: counts how often each file changes and how often baton restores it. If a file
+// changes too often, its flow is held until the file is calm. So programs that overwrite each other
+// in a circle start no agents. The counts are in memory only: a new daemon counts from zero.
 
 #include <cstddef>
 #include <deque>

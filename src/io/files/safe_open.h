@@ -1,8 +1,8 @@
 #pragma once
 
-// Safe open: opens files below a folder that agents can write. The path never follows a link, never enters
-// another mount and never leads upwards, even if somebody swaps folders meanwhile. Uses openat2, or
-// a walk over the components: systemd's RestrictSUIDSGID= hides openat2 from a service.
+// Safe open: opens files below a folder that agents can write. The path never follows a link, never
+// enters another mount and never leads upwards, even if somebody swaps folders meanwhile. Uses
+// openat2, or a walk over the components: systemd's RestrictSUIDSGID= hides openat2 from a service.
 
 #include <string>
 #include <string_view>
