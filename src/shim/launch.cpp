@@ -1,9 +1,9 @@
 #include "shim/launch.h"
 
 #include <cstddef>
-#include <cstdlib>
 #include <string_view>
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +15,18 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 64U << 20U;
 
+/// Memory of zeros from the kernel, or nullptr. Not from the heap: the agent's process shares it with
+/// the shim, and one that is killed inside the allocator leaves it locked or torn for the next one.
+void* zeros(std::size_t size) {
+  void* const memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+char** no_words(std::size_t most) {
+  return static_cast<char**>(zeros((most + 1) * sizeof(char*)));
+}
+
 /// The whole file with a NUL at the end, or nullptr.
 char* whole_file(int file, std::size_t& size) {
   struct stat status {};
@@ -22,7 +34,7 @@ char* whole_file(int file, std::size_t& size) {
       static_cast<std::size_t>(status.st_size) > kMaxBytes)
     return nullptr;
   size = static_cast<std::size_t>(status.st_size);
-  auto* bytes = static_cast<char*>(malloc(size + 1));
+  auto* bytes = static_cast<char*>(zeros(size + 1));
   if (bytes == nullptr)
     return nullptr;
   std::size_t have = 0;
@@ -32,11 +44,7 @@ char* whole_file(int file, std::size_t& size) {
       break;
     have += static_cast<std::size_t>(got);
   }
-  bytes[size] = '\0';
-  if (have == size)
-    return bytes;
-  free(bytes);
-  return nullptr;
+  return have == size ? bytes : nullptr;
 }
 
 /// Reads the next record; false at the end.
@@ -72,9 +80,9 @@ class Reader {
     std::size_t separators = 1;
     for (std::size_t i = 0; i < size; ++i)
       separators += bytes[i] == '\0' ? 1U : 0U;
-    launch_.argv = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
-    launch_.env = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
-    launch_.before = static_cast<char**>(calloc(separators + 1, sizeof(char*)));
+    launch_.argv = no_words(separators);
+    launch_.env = no_words(separators);
+    launch_.before = no_words(separators);
     if (launch_.argv == nullptr || launch_.env == nullptr || launch_.before == nullptr)
       return false;
     char* at = bytes;
