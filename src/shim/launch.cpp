@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 64U << 20U;
 
-/// Memory of zeros from the kernel, or nullptr. Not from the heap: the agent's process shares it with
-/// the shim, and one that is killed inside the allocator leaves it locked or torn for the next one.
+/// Memory of zeros from the kernel, or nullptr. Not from the heap: the agent's process shares it
+/// with the shim, and one that is killed inside the allocator leaves it locked or torn for the next
+/// one.
 void* zeros(std::size_t size) {
   void* const memory =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

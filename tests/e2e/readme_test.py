@@ -38,7 +38,8 @@ def pages():
 class Page:
     """One page. A `sh` block is run in the folder where the block before it ended; `#> TEXT` in it says that the answer
     of the commands above has TEXT. `<!-- test: WORD -->` in the line before a block changes that. `new folder`: an
-    empty root. `daemon`: beside `baton run`. `skip, REASON`: not run here; said aloud and counted."""
+    empty root. `daemon`: beside `baton run`. `service, WHO`: run by service_test.sh, in a box with a systemd, as WHO.
+    `skip, REASON`: not run; said aloud and counted."""
 
     def __init__(self, exe, name):
         self.exe, self.name = exe, name
@@ -91,7 +92,9 @@ class Page:
 
     def block(self, home, word, kind, content):
         check(kind in ("sh", "yaml", "json", "text", "mermaid", "ini"), self.name, "has a block of another kind:", kind)
-        if word and word.startswith("skip, "):
+        if word in ("service, person", "service, system"):
+            self.said.append(f"{self.name}: a block for service_test.sh")
+        elif word and word.startswith("skip, "):
             self.said.append(f"skipped: {self.name} {word[6:]}")
             self.skipped += 1
         elif kind == "sh":

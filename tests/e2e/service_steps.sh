@@ -253,4 +253,31 @@ runuser -u person -- env HOME="$home" baton stop --all --root "$project"
 until_true agent_ended
 "${manager[@]}" stop "$unit"
 
+# --- what the pages say, block by block ---
+# No journal and no logins are kept in the box: these two say what they were asked.
+mkdir -p /box/bin
+for name in loginctl journalctl; do printf '#!/bin/sh\necho "not in the box: %s $*"\n' "$name" >"/box/bin/$name"; done
+printf '#!/bin/sh\ncat >/dev/null\n' >/box/bin/claude
+chmod 755 /box/bin/*
+rm -r "$home/.config/baton"
+mkdir -p /home/me/shop/tickets
+chown -R person: /home/me
+for block in page-person-*.sh; do
+  step "$(sed -n '1s/^# //p' "$block"), as a person"
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  runuser -u person -- env HOME="$home" XDG_RUNTIME_DIR=/run/user/4711 PATH=/box/bin:/usr/local/bin:/usr/bin:/bin \
+    bash -ec 'cd; source "$1"' - "/box/$block" || fail "the block ended with $?"
+  is ActiveState active || fail "the unit is not active"
+  "${manager[@]}" disable --now "$unit"
+done
+manager=(systemctl)
+unit="baton@srv-project.service"
+for block in page-system-*.sh; do
+  step "$(sed -n '1s/^# //p' "$block"), as root"
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  PATH=/box/bin:$PATH bash -ec 'source "$1"' - "/box/$block" || fail "the block ended with $?"
+  is ActiveState active || fail "the unit is not active"
+  systemctl disable --now "$unit"
+done
+
 echo "all passed"
