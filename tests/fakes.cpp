@@ -364,8 +364,12 @@ void FakeJournal::enter_flows(const Commit& commit) {
   }
   for (const auto& [flow, memo] : commit.memos)
     tables.memos[flow] = memo;
-  for (const auto& [flow, notified] : commit.notified)
-    tables.notified[flow] = notified;
+  for (const auto& [flow, notified] : commit.notified) {
+    if (notified->IsNull())
+      tables.notified.erase(flow);
+    else
+      tables.notified[flow] = notified;
+  }
   for (const ControlRow& row : commit.controls)
     tables.controls[row.flow] = row;
 }

@@ -578,7 +578,7 @@ class Loops {
   bool disputed(const std::string& loop) const {
     const auto& records = world_.engine->records();
     const auto record = records.find(FlowId{"ccw_loop", loop});
-    return record != records.end() && record->second.control.reason == "disputed";
+    return record != records.end() && record->second.control.reason == kWriteConflict;
   }
 
   /// What was left torn is nobody's but a person's to put right.

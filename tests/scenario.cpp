@@ -12,6 +12,7 @@
 #include "base/gzip.h"
 #include "base/json/json.h"
 #include "engine/configured_parts.h"
+#include "engine/decide/status.h"
 #include "remembered.h"
 #include "world.h"
 
@@ -51,7 +52,7 @@ bool fits(const Value& expected, const Value& got) {
       continue;
     if (value == nullptr)
       return false;
-    if (name == "why" || name == "message") {
+    if (name == "why" || name == "do" || name == "message") {
       if (json::text(*value).value_or("").find(json::text(member.value).value_or("")) ==
           std::string_view::npos)
         return false;
@@ -429,8 +430,10 @@ class Runner {
         got.push_back(Json::object({{"flow", flow.name},
                                     {"role", hold.role},
                                     {"subject", hold.subject},
-                                    {"reason", hold.reason},
-                                    {"why", hold.why}}));
+                                    {"condition", word(hold.cause.condition)},
+                                    {"reason", word(hold.cause.reason)},
+                                    {"why", hold.why},
+                                    {"do", hold.action}}));
     return compare(expected, got, false);
   }
 
@@ -438,22 +441,27 @@ class Runner {
     std::vector<Json> want;
     for (const Value& name : expected.GetArray())
       want.emplace_back(name);
-    std::vector<Json> records;
-    for (const auto& [flow, record] : world_.engine->records())
-      if (record.failed)
-        records.emplace_back(flow.name);
-    // As `--once` counts them: what the plan says, and what the flows say of themselves.
-    std::set<FlowId> failed = world_.engine->plan().failed;
-    for (const auto& [flow, record] : world_.engine->records())
-      if (record.decision.failed)
-        failed.insert(flow);
-    std::vector<Json> plan;
-    plan.reserve(failed.size());
-    for (const FlowId& flow : failed)
-      plan.emplace_back(flow.name);
-    if (want == records && want == plan)
+    std::vector<Json> failed;
+    for (const FlowStatus& status : statuses(world_.engine->records(), world_.engine->plan()))
+      if (status.cause.condition == Condition::failed)
+        failed.emplace_back(status.flow.name);
+    if (want == failed)
       return std::nullopt;
-    return "\n  remembered: " + lines_of(records) + "\n  planned:    " + lines_of(plan);
+    return "\n  expected: " + lines_of(want) + "\n  got:      " + lines_of(failed);
+  }
+
+  Fault expect_condition(const Value& expected) const {
+    const std::string name(json::text(expected, "flow").value_or(""));
+    for (const FlowStatus& status : statuses(world_.engine->records(), world_.engine->plan())) {
+      if (status.flow.name != name && text(status.flow) != name)
+        continue;
+      Json got = status_json(status);
+      got.set("flow", Json(name));
+      return fits(expected, *got)
+                 ? std::nullopt
+                 : Fault("\n  expected: " + json::dump(expected) + "\n  got:      " + got.dump());
+    }
+    return "there is no flow " + name;
   }
 
   Fault expect_events(const Value& expected) {
@@ -724,6 +732,8 @@ const Runner::Acts& Runner::expectations() {
        [](Runner& r, const Value& v, const Value& s) { return r.expect_lines(v, s); }},
       {"expect_holds", [](Runner& r, const Value& v, const Value&) { return r.expect_holds(v); }},
       {"expect_failed", [](Runner& r, const Value& v, const Value&) { return r.expect_failed(v); }},
+      {"expect_condition",
+       [](Runner& r, const Value& v, const Value&) { return r.expect_condition(v); }},
       {"expect_events", [](Runner& r, const Value& v, const Value&) { return r.expect_events(v); }},
       {"expect_counts", [](Runner& r, const Value& v, const Value&) { return r.expect_counts(v); }},
       {"expect_replies",

@@ -174,7 +174,7 @@ class Session {
     for (const Hold& hold : record->second.decision.holds) {
       if (asked.insert(hold.subject).second)
         request("answer", hold.subject, Json::object());
-      if (hold.why.find("baton approve") != std::string::npos)
+      if (hold.action.find("baton approve") != std::string::npos)
         approve();
     }
     request("retry", "", Json::object());
@@ -489,7 +489,7 @@ class Session {
     if (world_.engine != nullptr)
       for (const auto& [flow, record] : world_.engine->records())
         for (const Hold& hold : record.holds)
-          std::printf("held %s %s: %s\n", hold.subject.c_str(), hold.reason.c_str(),
+          std::printf("%s %s: %s\n", hold.subject.c_str(), text(hold.cause).c_str(),
                       hold.why.c_str());
   }
 

@@ -284,12 +284,14 @@ class Simulation {
   void set_is_made(const StageRow& row) {
     if (!ends_with_any(row.state.stage, {"new", "ready", "complete"}))
       return;
-    static const std::set<Word> reasons = {"paused", "max_entries", "no_document", "valid_file",
-                                           "waiting_for_person"};
+    static const std::set<Reason> reasons = {
+        Reason::by_operator,  Reason::cap_reached,   Reason::existing,       Reason::max_entries,
+        Reason::file_missing, Reason::file_rejected, Reason::approval_wanted};
     const FlowRecord& record = world_.engine->records().at(row.flow);
     const bool held =
-        record.held || std::any_of(record.holds.begin(), record.holds.end(),
-                                   [&](const Hold& hold) { return reasons.contains(hold.reason); });
+        record.held || std::any_of(record.holds.begin(), record.holds.end(), [&](const Hold& hold) {
+          return reasons.contains(hold.cause.reason);
+        });
     if (!held)
       say(text(row.flow) + " is " + row.state.stage + ", and nothing was set");
   }
@@ -743,27 +745,26 @@ class Simulation {
              (root != controls.end() && root->second.control == wanted);
     };
     const std::string path = path_of(Key{row.flow, {}, row.subject, 0, 0});
-    const std::map<Word, bool> truths = {
-        {"ended_without_change", done},
-        {"attempts_exhausted", failures >= kMaxAttempts},
-        {"interrupted", last != nullptr && last->outcome == Outcome::interrupted &&
-                            world_.setup.on_interrupted != OnInterrupted::retry &&
-                            (world_.setup.on_interrupted != OnInterrupted::fail || record.failed)},
-        {"paused", control(Control::pause)},
-        {"disputed", control(Control::pause)},
-        {"spawns_per_hour", control(Control::pause)},
-        {"stopped", control(Control::stop)},
-        {"max_entries", row.state.entries > 6},
-        {"gave_way", world_.disk.file(path) == nullptr},
-        {"valid_file",
+    const std::map<Reason, bool> truths = {
+        {Reason::no_change, done},
+        {Reason::attempts_exhausted, failures >= kMaxAttempts},
+        {Reason::interrupted, last != nullptr && last->outcome == Outcome::interrupted &&
+                                  world_.setup.on_interrupted != OnInterrupted::retry &&
+                                  (world_.setup.on_interrupted != OnInterrupted::fail ||
+                                   hold->cause.condition == Condition::failed)},
+        {Reason::by_operator, control(Control::pause) || control(Control::stop)},
+        {Reason::write_conflict, control(Control::pause)},
+        {Reason::cap_reached, control(Control::pause)},
+        {Reason::max_entries, row.state.entries > 6},
+        {Reason::settling, world_.disk.file(path) == nullptr},
+        {Reason::file_rejected,
          row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
-        {"own_write", row.flow.dialect == "rules" && world_.journal.tables.rejected.contains(path)},
-        {"gone", std::any_of(record.accepted.begin(), record.accepted.end(),
-                             [](const auto& a) { return !a.second.present; })},
+        {Reason::files, std::any_of(record.accepted.begin(), record.accepted.end(),
+                                    [](const auto& a) { return !a.second.present; })},
     };
-    const auto truth = truths.find(hold->reason);
+    const auto truth = truths.find(hold->cause.reason);
     if (truth == truths.end() || !truth->second)
-      say(what + " is held for a reason that is not true at rest: " + hold->reason + ", " +
+      say(what + " is held for a reason that is not true at rest: " + text(hold->cause) + ", " +
           hold->why);
   }
 

@@ -444,9 +444,9 @@ class Workflows {
     const FlowRecord* const known = record(name);
     if (known != nullptr)
       for (const Hold& hold : known->decision.holds) {
-        if (hold.reason == "approval" && !random_.one_in(4))
+        if (hold.cause.reason == Reason::approval_wanted && !random_.one_in(4))
           return decide(any_verb(), name, random_.one_in(3) ? "" : hold.subject);
-        if (hold.reason == "escalated" && !random_.one_in(4))
+        if (hold.cause.reason == Reason::answer_wanted && !random_.one_in(4))
           return request("answer", name, "", Json::object({{"comment", "go on"}}));
       }
     if (random_.one_in(3))
@@ -464,7 +464,7 @@ class Workflows {
       return;
     std::vector<json::Edit> edits;
     for (const Hold& hold : known->decision.holds) {
-      if (hold.reason != "approval")
+      if (hold.cause.reason != Reason::approval_wanted)
         continue;
       static const std::vector<std::string> words = {"approved", "approved", "changes_requested"};
       const std::string& said = random_.pick(words);
@@ -708,9 +708,9 @@ class Workflows {
         *bytes != row->second.second)
       return;
     for (const Hold& hold : known->decision.holds) {
-      if (hold.reason == "approval")
+      if (hold.cause.reason == Reason::approval_wanted)
         return decide("approve", name, hold.subject);
-      if (hold.reason == "escalated")
+      if (hold.cause.reason == Reason::answer_wanted)
         return request("answer", name, "", Json::object({{"comment", "go on"}}));
     }
     if (status(name) == "paused")
@@ -821,7 +821,7 @@ class Workflows {
       std::printf("%s\n", accepted(name).pretty().c_str());
       if (const FlowRecord* const known = record(name))
         for (const Hold& hold : known->holds)
-          std::printf("held %s %s: %s\n", hold.subject.c_str(), hold.reason.c_str(),
+          std::printf("%s %s: %s\n", hold.subject.c_str(), baton::text(hold.cause).c_str(),
                       hold.why.c_str());
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "config/registry.h"
+#include "config/schema_stages.h"
 #include "toy_dialect.h"
 
 namespace baton::testing {
@@ -66,8 +67,6 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
   const Dialect* const served = dialect_name == "toy" ? &toy_dialect() : dialect(dialect_name);
   if (served == nullptr)
     return fail(Errc::config, "there is no dialect `" + std::string(dialect_name) + "`");
-  if (!json::boolean(*config, "unconfigured").value_or(false))
-    setup.dialects.emplace_back(served, config);
   setup.environment = Environment{"/root", "/root", "/usr/bin/baton"};
   setup.environment.pid = json::integer(*config, "pid").value_or(0);
   // Processes that live, besides those of the scenario; without such a list nobody can say.
@@ -108,6 +107,9 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
       return fail(Errc::not_found, "there is no schema " + std::string(name));
     return json::dump(*schema);
   };
+  if (!json::boolean(*config, "unconfigured").value_or(false))
+    setup.dialects.emplace_back(
+        served, dialect_name == "rules" ? with_schema_stages(config, setup.schemas) : config);
   return setup;
 }
 
@@ -272,7 +274,7 @@ std::vector<std::string> World::faults() const {
       if (std::find(std::next(one), record.notified.holds.end(), *one) !=
           record.notified.holds.end())
         all.push_back("of " + text(flow) + " it is remembered twice that it was told of " +
-                      one->reason);
+                      text(one->cause));
   return all;
 }
 

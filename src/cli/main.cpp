@@ -18,7 +18,10 @@ namespace baton {
 
 ExitCode version_command(Words words) {
   bool as_json = false;
-  Options options("version", "Prints the version.", "  0  printed");
+  Options options("version", "Prints the version.",
+                  {{ExitCode::fine, "printed"},
+                   {ExitCode::usage, "wrong usage"},
+                   {ExitCode::unreachable, "stdout did not take it"}});
   options.flag("--json", as_json, "As one object: version, dialects");
   if (const auto over = options.parse(words))
     return *over;
@@ -86,17 +89,10 @@ void print_help() {
     name.resize(kWidth, ' ');
     text += "  " + name + std::string(command.summary) + "\n";
   }
-  text +=
-      "\n"
-      "Exit codes:\n"
-      "  0    fine\n"
-      "  1    the check or the flow failed\n"
-      "  2    wrong usage, configuration or schema\n"
-      "  3    could not read, write or reach something that is needed\n"
-      "  75   another daemon serves this root, or a root inside or around it (run)\n"
-      "  124  time-out (wait)\n"
-      "  130  Ctrl-C\n";
-  print(text);
+  ExitLines codes;
+  for (const ExitRow& row : kExitCodes)
+    codes.push_back({row.code});
+  print(text + "\nExit codes:\n" + exit_text(codes));
 }
 
 ExitCode unknown(const std::string& word) {

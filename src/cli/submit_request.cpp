@@ -112,6 +112,24 @@ std::string not_utf8(const Request& request) {
 
 }  // namespace
 
+ExitLines submit_exits(bool waits) {
+  if (!waits)
+    return {{ExitCode::fine, "done, or recorded"},
+            {ExitCode::failed, "refused; the message says why and what to do"},
+            {ExitCode::usage, "wrong usage or configuration; no such flow"},
+            {ExitCode::unreachable,
+             "the root or its state cannot be reached, or the daemon does not answer"}};
+  return {{ExitCode::fine, "done, or recorded; with --wait: the flow is done or idle"},
+          {ExitCode::failed,
+           "refused; the message says why and what to do. With --wait: the flow is blocked, "
+           "failed, stopped or gone"},
+          {ExitCode::usage, "wrong usage or configuration; no such flow"},
+          {ExitCode::unreachable,
+           "the root or its state cannot be reached, or the daemon does not answer; with --wait: "
+           "no daemon serves the root"},
+          {ExitCode::timed_out, "with --wait: the time of --timeout is over"}};
+}
+
 ExitCode submit(const Context& context, const Request& request, bool wait) {
   if (const std::string bad = not_utf8(request); !bad.empty()) {
     complain("the request has text that is not UTF-8: " + bad + "; nothing was requested");

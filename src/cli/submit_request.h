@@ -4,25 +4,24 @@
 // Prints the answer and returns the exit code of the command. Also parses options that several such
 // commands have.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json/json.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "core/event.h"
+#include "core/exit_code.h"
 #include "core/flow.h"
+#include "engine/decide/status.h"
 #include "workspace/context.h"
-#include "workspace/exit_code.h"
 #include "workspace/options.h"
 
 namespace baton {
 
-/// The exit codes of commands that submit a request, for their help.
-inline constexpr const char* kSubmitExits =
-    "  0  done, or recorded\n"
-    "  1  refused; the message says why and what to do\n"
-    "  2  wrong usage or configuration; no such flow\n"
-    "  3  the root or its state cannot be reached, or the daemon does not answer";
+/// The exit codes of commands that submit a request, for their help. `waits`: they have `--wait`.
+ExitLines submit_exits(bool waits = false);
 
 /// Submits a request to one root and prints the result. If a daemon runs, the command waits for its
 /// answer unless `wait` is false. Without a daemon, `start` and `resume` are recorded for the next
@@ -42,14 +41,25 @@ Result<void> add_count(const std::string& option, const std::string& given, Requ
 /// With `texts`, a value that is not JSON becomes a string. Errc::usage.
 Result<Json> settings(const std::vector<std::string>& words, bool texts);
 
-/// The help text of `--wait`.
-inline constexpr const char* kWaitHelp =
-    "Wait until the flow ends; exit 0: nothing left to do, 1: failed, stopped or gone, 3: no "
-    "daemon";
+/// What `--wait` and its `--timeout` say.
+struct WaitWish {
+  bool wait = false;
+  std::string timeout;         ///< as given; may be empty
+  std::optional<Millis> most;  ///< read from `timeout`; nothing: no limit
+};
+/// Adds `--wait` and `--timeout` to a command that has `--no-wait`.
+void offer_wait(Options& options, WaitWish& wish);
+/// Reads the value of `--timeout`; nothing if none was given. Errc::usage.
+Result<std::optional<Millis>> time_limit(const std::string& given);
 
-/// Implements `--wait` after an accepted request. Returns `fine` when the flow has nothing left to
-/// do, `failed` when it has failed, was stopped or is gone, `unreachable` if no daemon runs. If the
-/// flow waits for a person, reports that and goes on waiting. `root` is that of the flow.
-ExitCode await_end(Places places, const std::string& root, const FlowId& flow);
+/// Implements `--wait` after an accepted request. The table of conditions (core/condition.h) says
+/// when the wait ends and how: `fine` at done and idle, `failed` at failed, stopped, gone, and at
+/// blocked if only a person can end that. `unreachable`: no daemon serves the root. `timed_out`:
+/// `most` is over. Reports a pause, and goes on waiting. `root` is that of the flow.
+ExitCode await_end(Places places, const std::string& root, const FlowId& flow,
+                   std::optional<Millis> most);
+
+/// `rules/tickets/b is blocked (no_change)`.
+std::string condition_text(const FlowStatus& status);
 
 }  // namespace baton

@@ -69,7 +69,8 @@ struct Config {
   /// The name and options of each dialect, in the order of the file. Options are as written, except
   /// those of `rules`, which comes last: `{"rules": [...]}`.
   ///
-  /// In a rule, `files`, `from`, `to` and `next` are arrays. A map in `files` becomes `documents:
+  /// In a rule, `files`, `from`, `to`, `next`, `stages` and `done` are arrays. A map in `files`
+  /// becomes `documents:
   /// [{name, path, schema, optional}]`. `when`, `approval`, `set` and `values` are as written;
   /// `prompt` is a path. `max_entries`, `breaker: {changes, per_ms}` and `limits` are always
   /// present.

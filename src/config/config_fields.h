@@ -90,6 +90,9 @@ struct RuleNames {
 void check_place(const Fields& fields, std::string_view name, std::string_view text,
                  const RuleNames& names);
 
+/// A member that is one stage or a list of stages, as a list of words.
+Json stages_of(const Fields& fields, std::string_view name);
+
 /// Reads `react:` into the form that the dialect `rules` reads. Adds faults to the findings.
 Json read_reactions(const Fields& react, const RuleNames& names);
 

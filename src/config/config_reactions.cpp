@@ -10,22 +10,6 @@
 namespace baton {
 namespace {
 
-/// A member that is one stage or a list of stages, as a list.
-Json stages_of(const Fields& reaction, std::string_view name) {
-  Json stages = Json::array();
-  const Value* const given = reaction.value(name);
-  if (given == nullptr)
-    return stages;
-  const auto add = [&](const Value& stage) {
-    stages.push(Json(rules::word_of(&stage).value_or("")));
-  };
-  if (given->IsArray())
-    std::for_each(given->Begin(), given->End(), add);
-  else
-    add(*given);
-  return stages;
-}
-
 /// Whether the token is a word in braces. A member name such as a GUID in braces is not a
 /// placeholder.
 bool is_placeholder(const std::string& token) {
@@ -188,6 +172,21 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
 }
 
 }  // namespace
+
+Json stages_of(const Fields& fields, std::string_view name) {
+  Json stages = Json::array();
+  const Value* const given = fields.value(name);
+  if (given == nullptr)
+    return stages;
+  const auto add = [&](const Value& stage) {
+    stages.push(Json(rules::word_of(&stage).value_or("")));
+  };
+  if (given->IsArray())
+    std::for_each(given->Begin(), given->End(), add);
+  else
+    add(*given);
+  return stages;
+}
 
 void check_place(const Fields& fields, std::string_view name, std::string_view text,
                  const RuleNames& names) {

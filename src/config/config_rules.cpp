@@ -251,6 +251,9 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
   check_kinds(rule, names);
   read_values(rule.child("values"), names, out);
   out.set("react", read_reactions(rule.child("react"), names));
+  for (const char* name : {"stages", "done"})
+    if (rule.has(name))
+      out.set(name, stages_of(rule, name));
   check_cycles(rule, out);
   check_outrun(rule, out);
   out.set("max_entries", number(rule.count("max_entries").value_or(kMaxEntries)));

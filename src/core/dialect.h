@@ -233,6 +233,9 @@ struct Dialect {
   /// that stage anew. Null: a subject that comes back is new.
   bool (*remembers)(const FlowId& flow, const Json& options) = nullptr;
   Decision (*decide)(const View&) = nullptr;
+  /// Every state in which the dialect lets a flow or a subject stand, ends and giving up included.
+  /// Its holds and standings use the causes of this table.
+  std::span<const StateRow> states = {};
   /// Verbs of requests that `decide` answers first (Decision::replies). The engine handles the
   /// other verbs and what `decide` leaves unanswered.
   std::span<const std::string_view> verbs = {};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/json/json.h"
+#include "core/condition.h"
 #include "core/event.h"
 #include "core/flow.h"
 
@@ -97,14 +98,23 @@ struct Desired {
   bool operator==(const Desired&) const = default;
 };
 
-/// Why something is not started. `reason` is an enumerated word (`no_place`, `backing_off` ...);
-/// `why` is a sentence for people.
+/// Why something is not started.
 struct Hold {
   Role role;
   Subject subject;  ///< empty: the whole flow
-  Word reason;
-  std::string why;
+  Cause cause;
+  std::string why;                 ///< a sentence for people
+  std::string action = {};         ///< see Standing
+  std::optional<Time> until = {};  ///< see Standing
   bool operator==(const Hold&) const = default;
+};
+
+/// How much of the work is done, for overviews.
+struct Progress {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+  Word unit;  ///< `steps`, `groups` ...
+  bool operator==(const Progress&) const = default;
 };
 
 /// "No live run of this role for this subject is wanted any more." baton stops runs of earlier
@@ -161,10 +171,13 @@ struct Decision {
   std::optional<Time> wake;    ///< decide again then, at the latest
   /// Decide again then for housekeeping. `run --once` does not wait for it.
   std::optional<Time> tidy;
-  Json details;          ///< additional members for `status --json`: an object or null
-  Word declared;         ///< the flow's own status word, for `baton status`; may be empty
-  bool failed = false;   ///< the flow's own files say that it failed
-  std::string standing;  ///< for `baton status`: why nothing happens, or why it failed
+  Json details;   ///< additional members for `status --json`: an object or null
+  Word declared;  ///< the flow's own status word, for `baton status`; may be empty
+  /// How the flow stands by its own files if no agent runs, nothing is held and nothing starts.
+  /// `done` and `failed` are the ends of a flow; an end counts before all holds of `waiting`.
+  Standing standing;
+  std::vector<Subject> ends;                     ///< subjects that have reached a declared end
+  std::optional<Progress> progress;              ///< for `baton status`
   std::optional<std::uint32_t> spawns_per_hour;  ///< overrides the configured one
 };
 

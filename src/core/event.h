@@ -51,7 +51,7 @@ struct Reply {
 struct Event {
   Arrival seq = 0;  ///< set by the journal
   Time time{};
-  Word event;  ///< accepted, rejected, stage, started, ended, held, stopped, ...
+  Word event;  ///< accepted, rejected, stage, started, ended, blocked, stopped, ...
   FlowId flow;
   Subject subject;
   Role role;

@@ -23,6 +23,8 @@ struct FlowId {
   auto operator<=>(const FlowId&) const = default;
 };
 std::string text(const FlowId& flow);
+/// The command `baton VERB FLOW [SUBJECT]`, quoted where a shell needs it, to be pasted.
+std::string command(std::string_view verb, const FlowId& flow, std::string_view subject = {});
 /// Splits at the first `/`; nothing if there is none.
 std::optional<FlowId> parse_flow(std::string_view text);
 

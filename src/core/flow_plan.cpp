@@ -1,6 +1,7 @@
 #include "core/flow_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/run_text.h"
@@ -15,6 +16,14 @@ constexpr std::uint32_t kLostRaces = 3;
 /// The shim ends an agent that exceeds its limits. If the agent still lives this long after that,
 /// the shim hangs.
 constexpr Millis kOverdue{60'000};
+
+constexpr const char* kDoctor = "mend what `why` names; `baton doctor` checks it";
+
+/// `ended as failed (exit_1): "the last line that it wrote"`.
+std::string ended_as(const Run& run) {
+  const std::string said = last_words(run);
+  return "ended as " + outcome_text(run) + (said.empty() ? "" : ": " + said);
+}
 
 /// What the runs of one key say.
 struct Record {
@@ -37,7 +46,8 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     if (record.last == nullptr || run.attempt >= record.last->attempt)
       record.last = &run;
     if (run.outcome == Outcome::voided) {
-      const bool lost_race = run.reason == "write_refused" && record.races < kLostRaces;
+      const bool lost_race = (run.reason == "file_changed" || run.reason == "write_refused") &&
+                             record.races < kLostRaces;
       ++(lost_race ? record.races : record.voids);
       continue;
     }
@@ -147,8 +157,13 @@ class FlowPlanner {
       sooner(plan_.wake, due);
   }
 
-  void hold(const Desired& desired, Word reason, std::string why) {
-    plan_.holds.push_back(Hold{desired.role, desired.subject, std::move(reason), std::move(why)});
+  void hold(const Desired& desired, Cause cause, std::string why, std::string action = {},
+            std::optional<Time> until = {}) {
+    plan_.holds.push_back(
+        Hold{desired.role, desired.subject, cause, std::move(why), std::move(action), until});
+  }
+  void hold(const Desired& desired, const Hold& whole) {
+    hold(desired, whole.cause, whole.why, whole.action, whole.until);
   }
 
   /// Checks everything that concerns this flow alone. The reason that lasts longest comes first.
@@ -162,13 +177,14 @@ class FlowPlanner {
     if (record.live)
       return;
     if (record.done) {
-      hold(desired, "ended_without_change",
-           "the agent ended well and left the stage as it was; change the file, or `baton retry`");
+      hold(desired, Reason::no_change,
+           run_name(*record.last) + " ended well and left the stage as it was",
+           command("retry", flow_.flow, desired.subject));
       return;
     }
     const std::string* const fault = fault_of(desired);
     if (fault != nullptr && !desired.counts_refusal)
-      return hold(desired, "agent_unusable", *fault);
+      return hold(desired, Reason::agent_unusable, *fault, kDoctor);
     if (!played(desired) || !in_force(desired) || !may_attempt(candidate, record))
       return;
     if (fault != nullptr)
@@ -176,8 +192,7 @@ class FlowPlanner {
     if (const auto refused = flow_.refused.find(candidate.key); refused != flow_.refused.end()) {
       if (desired.counts_refusal)
         return refuse(candidate, refused->second);
-      plan_.failed = true;
-      return hold(desired, "cannot_launch", refused->second);
+      return hold(desired, Reason::cannot_launch, refused->second, kDoctor);
     }
     // Two entries may desire the same work, which starts only once.
     if (std::any_of(plan_.candidates.begin(), plan_.candidates.end(),
@@ -203,15 +218,17 @@ class FlowPlanner {
   bool played(const Desired& desired) {
     if (desired.action || settings_.default_role || configured(desired.role))
       return true;
-    hold(desired, "missing_role",
-         "no agent is configured for the role `" + desired.role + "`; name it below `agents:`");
+    hold(desired, Reason::role_missing,
+         "no agent is configured for the role `" + desired.role + "`",
+         "add `" + desired.role +
+             ": { command: [...] }` below `agents:` in the configuration, then `baton reload`");
     return false;
   }
 
   /// The start is due but impossible. baton reports it to the dialect, which counts it.
   void refuse(const Candidate& candidate, const std::string& why) {
     if (settings_.held) {
-      hold(*candidate.desired, settings_.held->reason, settings_.held->why);
+      hold(*candidate.desired, *settings_.held);
       plan_.waiting = true;
       return;
     }
@@ -220,18 +237,20 @@ class FlowPlanner {
 
   bool in_force(const Desired& desired) {
     if (flow_.control != Control::run) {
-      if (at_cap(flow_.control_reason))
-        plan_.failed = true;
-      hold(desired, flow_.control_reason.empty() ? Word("paused") : flow_.control_reason,
-           flow_.control_why);
+      hold(desired, cause_of(flow_.control, flow_.control_reason), flow_.control_why,
+           flow_.control_action.empty() ? command("resume", flow_.flow) : flow_.control_action);
       return false;
     }
     if (flow_.held) {
-      hold(desired, flow_.held->reason, flow_.held->why);
+      hold(desired, *flow_.held);
       return false;
     }
     if (flow_.decision.control != Control::run) {
-      hold(desired, "not_running", "the flow's own files do not say run");
+      const Condition condition = flow_.decision.control == Control::stop    ? Condition::stopped
+                                  : flow_.decision.control == Control::pause ? Condition::paused
+                                                                             : Condition::idle;
+      hold(desired, condition == Condition::idle ? Cause() : Cause(condition, Reason::files),
+           "the flow's own files do not say run");
       return false;
     }
     return true;
@@ -245,10 +264,9 @@ class FlowPlanner {
     });
     if (left == flow_.runs.end())
       return true;
-    plan_.failed = true;
-    hold(desired, kCouldNotStop,
-         "run " + left->id.substr(0, 8) +
-             " left processes that could not be ended; end them, then `baton retry`");
+    hold(desired, Reason::could_not_stop,
+         run_name(*left) + " left processes that could not be ended; end them first",
+         command("retry", flow_.flow, desired.subject));
     return false;
   }
 
@@ -263,21 +281,19 @@ class FlowPlanner {
         settings_.on_interrupted != OnInterrupted::retry) {
       // Waiting for a person is not a failure. With `fail` no person is expected to look.
       const bool fails = settings_.on_interrupted == OnInterrupted::fail;
-      if (fails)
-        plan_.failed = true;
-      hold(desired, "interrupted",
-           "run " + record.last->id.substr(0, 8) + " was interrupted (" + record.last->reason +
+      hold(desired, {fails ? Condition::failed : Condition::blocked, Reason::interrupted},
+           run_name(*record.last) + " was interrupted (" + record.last->reason +
                ") and may have done its work" +
-               (fails ? "; it counts as failed (on_interrupted: fail), until `baton retry`"
-                      : "; look, then `baton retry`"));
+               (fails ? "; it counts as failed (on_interrupted: fail)" : ""),
+           command("retry", flow_.flow, desired.subject));
       return false;
     }
     if (record.failures >= limits.max_attempts) {
-      plan_.failed = true;
-      hold(desired, "attempts_exhausted",
+      hold(desired, Reason::attempts_exhausted,
            std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
-               " attempts failed, the last one: " + outcome_text(*record.last) + "; see " +
-               logs_command(*record.last) + ", then `baton retry`");
+               " attempts failed; the last one, " + run_name(*record.last) + ", " +
+               ended_as(*record.last),
+           command("retry", flow_.flow, desired.subject));
       return false;
     }
     const std::uint32_t waits = record.failures + record.voids;
@@ -288,12 +304,14 @@ class FlowPlanner {
       return true;
     sooner(plan_.wake, due);
     plan_.waiting = true;
-    hold(desired, "backing_off",
+    hold(desired, Reason::back_off,
          (record.last->outcome == Outcome::voided
               ? "the last start did not run (" + reason_text(*record.last) + ")"
-              : "attempt " + std::to_string(record.attempts) + " ended as " +
-                    std::string(word(record.last->outcome))) +
-             "; next start at " + iso_time(due));
+              : "attempt " + std::to_string(record.attempts) + " of " +
+                    std::to_string(limits.max_attempts) + ", " + run_name(*record.last) + ", " +
+                    ended_as(*record.last)) +
+             "; next start at " + iso_time(due),
+         "", due);
     return false;
   }
 
@@ -311,6 +329,26 @@ class FlowPlanner {
 };
 
 }  // namespace
+
+Cause cause_of(Control control, const Word& reason) {
+  // baton itself pauses flows for these reasons. The last three are words of an older journal.
+  static constexpr std::array kOwn = {
+      std::pair{std::string_view("existing"), Reason::existing},
+      std::pair{std::string_view("moved"), Reason::moved},
+      std::pair{std::string_view("left"), Reason::unconfigured},
+      std::pair{std::string_view("write_conflict"), Reason::write_conflict},
+      std::pair{std::string_view("cap_reached"), Reason::cap_reached},
+      std::pair{std::string_view("disputed"), Reason::write_conflict},
+      std::pair{std::string_view("spawns_per_hour"), Reason::cap_reached},
+      std::pair{std::string_view("cost_per_hour"), Reason::cap_reached},
+  };
+  const auto* const own =
+      std::find_if(kOwn.begin(), kOwn.end(), [&](const auto& row) { return row.first == reason; });
+  if (own != kOwn.end())
+    return own->second;
+  return {control == Control::stop ? Condition::stopped : Condition::paused,
+          reason == word(Reason::agent) ? Reason::agent : Reason::by_operator};
+}
 
 FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now) {
   return FlowPlanner(flow, settings, now).plan();

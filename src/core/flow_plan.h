@@ -42,6 +42,7 @@ struct FlowSituation {
   Time resumed_at{};                        ///< starts and cost before this time do not count
   std::optional<Hold> held;                 ///< if set, the flow starts nothing
   bool tell_held = false;                   ///< report `held` even if nothing is desired
+  std::string control_action = {};          ///< what lifts it; empty: `baton resume` of the flow
   std::map<Key, std::string> refused = {};  ///< what cannot be started, and why
 };
 
@@ -78,7 +79,6 @@ struct FlowPlan {
   std::map<Key, std::string> refused;  ///< see Plan::refused
   std::vector<Candidate> candidates;   ///< by entry into the stage, then in the order of `desired`
   std::optional<Time> wake;  ///< the plan is valid until then, if the flow does not change
-  bool failed = false;       ///< see Plan::failed
   bool waiting = false;      ///< see Plan::waiting
 };
 
@@ -94,12 +94,9 @@ std::uint32_t starts_per_hour(const FlowSituation& flow, const PlanSettings& set
 /// Whether the cost reported by the flow's runs of the last hour is below the limit.
 bool has_cost_left(const FlowSituation& flow, const PlanSettings& settings, Time now);
 
-/// Reasons for which baton itself pauses a flow. A person has to resume it.
-inline constexpr std::string_view kSpawnsPerHour = "spawns_per_hour";
-inline constexpr std::string_view kCostPerHour = "cost_per_hour";
-inline bool at_cap(const Word& reason) {
-  return reason == kSpawnsPerHour || reason == kCostPerHour;
-}
+/// Why a flow stands that an operator, an agent or baton itself has paused or stopped. `reason`:
+/// that of the ControlRow.
+Cause cause_of(Control control, const Word& reason);
 
 inline constexpr std::string_view kPathClaim = "path:";
 /// The resource of a claim, without a slash at the end of a path. The path `/` becomes empty.

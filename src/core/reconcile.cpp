@@ -72,6 +72,10 @@ void Reconciler::put(PlanSettings settings) {
   if (settings == settings_)
     return;
   settings_ = std::move(settings);
+  plan_.attempts.clear();
+  for (const auto& [role, retry] : settings_.role_retry)
+    plan_.attempts.emplace(role, retry.max_attempts);
+  plan_.attempts_otherwise = settings_.retry.max_attempts;
   for (const auto& [id, flow] : flows_)
     stale_.insert(id);
 }
@@ -280,16 +284,20 @@ void Reconciler::check(const Position& turn) {
 std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
                                                        const Candidate& candidate) const {
   const Desired& desired = *candidate.desired;
-  const auto held = [&](Answer answer, Word reason, std::string why) {
-    return std::pair{answer,
-                     Hold{desired.role, desired.subject, std::move(reason), std::move(why)}};
-  };
-  if (settings_.held)
-    return held(Answer::everything_held, settings_.held->reason, settings_.held->why);
   const FlowId& id = candidate.key.flow;
+  const auto held = [&](Answer answer, Reason reason, std::string why, std::string action = {}) {
+    return std::pair{
+        answer, Hold{desired.role, desired.subject, reason, std::move(why), std::move(action)}};
+  };
+  if (settings_.held) {
+    Hold whole = *settings_.held;
+    whole.role = desired.role;
+    whole.subject = desired.subject;
+    return {Answer::everything_held, std::move(whole)};
+  }
   for (const Claim& claim : desired.claims)
     if (const Holders all = holders(resource_of(claim)); count(all) >= claim.capacity)
-      return held(Answer::claimed, "claimed",
+      return held(Answer::claimed, Reason::claimed,
                   "`" + claim.resource + "` is taken by " + named(all, id) +
                       "; it is free when that has ended");
   const auto spawned = spawned_.find(id);
@@ -297,18 +305,19 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
   if (spawns && !has_starts_left(flow.situation, settings_, now_,
                                  spawned == spawned_.end() ? 0 : spawned->second)) {
     const std::uint32_t cap = starts_per_hour(flow.situation, settings_);
-    return held(Answer::spent, Word(kSpawnsPerHour),
+    return held(Answer::spent, Reason::cap_reached,
                 "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
-                    " within an hour (spawns_per_hour); `baton resume " + text(id) + "` to go on");
+                    " within an hour (spawns_per_hour)",
+                command("resume", id));
   }
   if (spawns && !has_cost_left(flow.situation, settings_, now_))
-    return held(Answer::spent, Word(kCostPerHour),
+    return held(Answer::spent, Reason::cap_reached,
                 "its agents have reported a cost of " + dollars(settings_.cost_per_hour) +
-                    " or more within an hour (cost_per_hour); `baton resume " + text(id) +
-                    "` to go on");
+                    " or more within an hour (cost_per_hour)",
+                command("resume", id));
   // No timer is needed: a place becomes free when a run ends, and then the plan is made again.
   if (!has_free_place())
-    return held(Answer::no_place, "no_place",
+    return held(Answer::no_place, Reason::free_place,
                 std::to_string(running_ + elsewhere_) + " of " +
                     std::to_string(settings_.max_running) + " places for agents are taken");
   return {Answer::starts, {}};
@@ -332,7 +341,7 @@ void Reconciler::start(const Position& turn, const Flow& flow) {
 void Reconciler::pause(const FlowId& id, const Hold& cap) {
   if (std::none_of(plan_.pauses.begin(), plan_.pauses.end(),
                    [&](const PauseFlow& other) { return other.flow == id; }))
-    plan_.pauses.push_back(PauseFlow{id, cap.reason, cap.why});
+    plan_.pauses.push_back(PauseFlow{id, Word(word(cap.cause.reason)), cap.why});
 }
 
 /// Writes the part of the plan that concerns this flow and is valid until the flow changes.
@@ -342,21 +351,17 @@ void Reconciler::write(const FlowId& id) {
   const Flow* const flow = known == flows_.end() ? nullptr : &known->second;
   const FlowPlan& plan = flow == nullptr ? none : flow->plan;
   std::vector<Hold> holds = plan.holds;
-  bool failed = plan.failed;
   if (flow != nullptr) {
-    for (const Checked& checked : flow->checked) {
+    for (const Checked& checked : flow->checked)
       if (checked.answer != Answer::starts)
         holds.push_back(checked.hold);
-      failed = failed || checked.answer == Answer::spent;
-    }
     const std::optional<Hold>& held = flow->situation.held;
     if (flow->situation.tell_held && held &&
         std::none_of(holds.begin(), holds.end(),
-                     [&](const Hold& hold) { return hold.reason == held->reason; }))
+                     [&](const Hold& hold) { return hold.cause == held->cause; }))
       holds.push_back(*held);
   }
-  const bool held = enter_or_erase(plan_.holds, id, std::move(holds));
-  if (enter_or_erase(plan_.failed, id, failed) || held)
+  if (enter_or_erase(plan_.holds, id, std::move(holds)))
     news_.insert(id);
   enter_or_erase(plan_.refused, id, plan.refused);
   enter_or_erase(plan_.wanting, id, !plan.candidates.empty() || !plan.refused.empty());

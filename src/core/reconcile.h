@@ -26,11 +26,12 @@ struct Plan {
   std::vector<Start> starts;
   std::vector<Stop> stops;
   std::vector<PauseFlow> pauses;
+  std::map<Role, std::uint32_t> attempts;     ///< how many attempts a role has
+  std::uint32_t attempts_otherwise = 0;       ///< of roles that are not among them
   std::map<FlowId, std::vector<Hold>> holds;  ///< why desired runs are not started
   /// Runs desired with `counts_refusal` that are due and cannot be started, and why.
   std::map<FlowId, std::map<Key, std::string>> refused;
   std::set<FlowId> wanting;  ///< flows that would start something if there were a free place
-  std::set<FlowId> failed;   ///< flows that need a person: attempts used up, limit of cost ...
   std::optional<Time> wake;  ///< the plan may change at that time
   bool waiting = false;      ///< something will start later by itself
   bool operator==(const Plan&) const = default;

@@ -47,7 +47,7 @@ inline constexpr std::size_t kErrorBytes = 32U << 10U;  ///< the same for stderr
 /// limit of starts per hour.
 inline constexpr std::string_view kActionRole = "shell";
 
-// Reasons of a voided run, besides `write_refused`.
+// Reasons of a voided run, besides `file_changed`.
 inline constexpr const char* kNotClaimed = "not_claimed";
 inline constexpr const char* kShimMisfit =
     "shim_misfit";  ///< the shim has another protocol version

@@ -47,8 +47,21 @@ std::string outcome_text(const Run& run) {
   return std::string(word(run.outcome)) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
-std::string logs_command(const Run& run) {
-  return "`baton logs " + run.id.substr(0, 8) + (never_entered(run) ? " --stderr`" : "`");
+std::string last_words(const Run& run) {
+  for (const std::string* const text : {&run.errors, &run.output}) {
+    std::string_view left = *text;
+    while (!left.empty()) {
+      while (!left.empty() && (left.back() == '\n' || left.back() == '\r' || left.back() == ' '))
+        left.remove_suffix(1);
+      if (!left.empty())
+        return "\"" + printable(left.substr(left.rfind('\n') + 1), kMostShown) + "\"";
+    }
+  }
+  return "";
+}
+
+std::string run_name(const Run& run) {
+  return "run " + run.id.substr(0, 8);
 }
 
 }  // namespace baton

@@ -15,44 +15,67 @@
 namespace baton {
 namespace {
 
-/// Whether the end of a run is no news for a person: the agent succeeded, or it never ran and baton
-/// starts it again.
-bool well(const Event& event) {
-  return event.why.starts_with("succeeded") || event.why.starts_with(kDidNotRun);
+enum class Told {
+  never,
+  always,
+  if_gone,          ///< when the flow has the condition `gone` by it, once
+  unless_operator,  ///< not what an operator of this machine asked for
+};
+
+struct EventRow {
+  std::string_view word;
+  Told told;
+  bool person;  ///< a person has to look: a warning in the log
+};
+/// The events that are passed to the `notify:` command, and those that are warnings in the log. All
+/// others are only information in the log.
+constexpr std::array kEvents = {
+    // Conditions; `finished` is the begin of `done`.
+    EventRow{"blocked", Told::always, true},
+    EventRow{"failed", Told::always, true},
+    EventRow{"gone", Told::if_gone, true},
+    EventRow{"finished", Told::always, false},
+    EventRow{"stopped", Told::unless_operator, false},
+    EventRow{"paused", Told::unless_operator, false},
+    // What the configuration or a person asked for.
+    EventRow{"notice", Told::always, false},
+    EventRow{"reminder", Told::always, true},
+    // Of a whole root.
+    EventRow{"disk_full", Told::always, true},
+    EventRow{"root_away", Told::always, true},
+    // What concerns agents and files.
+    EventRow{"stalled", Told::always, true},
+    EventRow{"late_write", Told::always, true},
+    EventRow{"not_written", Told::always, true},
+    EventRow{"restored", Told::always, false},
+    // A condition says it to people, if it concerns them.
+    EventRow{"rejected", Told::never, true},
+    EventRow{"conflict", Told::never, true},
+    EventRow{"could_not_stop", Told::never, true},
+    EventRow{"warning", Told::never, true},
+};
+
+const EventRow* row_of(std::string_view word) {
+  const auto* const row = std::find_if(kEvents.begin(), kEvents.end(),
+                                       [&](const EventRow& each) { return each.word == word; });
+  return row == kEvents.end() ? nullptr : row;
 }
 
-/// Whether baton passes the event to the `notify:` command, because a person wants to know it.
-bool worth_telling(const Event& event) {
-  static constexpr std::array kWords = {
-      std::string_view("notice"),
-      std::string_view("held"),
-      std::string_view("paused"),
-      std::string_view("finished"),
-      std::string_view("rejected"),
-      std::string_view("conflict"),
-      std::string_view("disk_full"),
-      std::string_view("restored"),
-      std::string_view("not_written"),
-      std::string_view("late_write"),
-      std::string_view("gone"),
-      std::string_view("could_not_stop"),
-      // Each of these comes from one dialect.
-      std::string_view("approval_wanted"),
-      std::string_view("escalated"),
-      std::string_view("stalled"),
-      std::string_view("doubted"),
-      std::string_view("premature_completion"),
-      std::string_view("owner_dead"),
-      std::string_view("cost_limit"),
-      std::string_view("gates_unusable"),
-      std::string_view("workflow_changed"),
-      std::string_view("put_aside"),
-      std::string_view("warning"),
-  };
-  if (event.event == "ended")
-    return !well(event);
-  return std::find(kWords.begin(), kWords.end(), event.event) != kWords.end();
+/// The table of conditions says the same of those events that are conditions.
+constexpr bool agrees_with_conditions() {
+  for (const ConditionRow& condition : kConditions) {
+    const std::string_view word =
+        condition.condition == Condition::done ? "finished" : condition.word;
+    Notified notified = Notified::never;
+    for (const EventRow& row : kEvents)
+      if (row.word == word)
+        notified = row.told == Told::unless_operator ? Notified::unless_operator : Notified::once;
+    if (notified != condition.notify)
+      return false;
+  }
+  return true;
 }
+static_assert(agrees_with_conditions());
 
 /// Whether the shim failed. The next start will fail in the same way.
 bool shim_is_at_fault(const Event& event) {
@@ -61,25 +84,47 @@ bool shim_is_at_fault(const Event& event) {
 }
 
 spdlog::level::level_enum level_of(const Event& event) {
-  const bool well = event.event == "finished" && event.why == kCompleted;
-  return !well && (worth_telling(event) || shim_is_at_fault(event)) ? spdlog::level::warn
+  const EventRow* const row = row_of(event.event);
+  return (row != nullptr && row->person) || shim_is_at_fault(event) ? spdlog::level::warn
                                                                     : spdlog::level::info;
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+/// One object of the payload.
+Json notification(const std::string& root, const Event& event,
+                  const std::optional<NotifyFacts>& facts) {
+  const auto condition =
+      parse_condition(event.event == "finished" ? std::string_view("done") : event.event);
+  // Of a condition, the status has the sentence for people. Other events say something of their
+  // own.
+  const bool by_status = condition && facts && !facts->why.empty();
+  Json object = Json::object({{"schema", "baton/notify/v1"},
+                              {"event", event.event},
+                              {"time", iso_time(event.time, true)},
+                              {"root", root},
+                              {"flow", event.flow == FlowId{} ? Json() : Json(text(event.flow))},
+                              {"subject", text_or_null(event.subject)}});
+  if (facts) {
+    add_cause(facts->cause, object);
+  } else {
+    object.set("condition", condition ? Json(word(*condition)) : Json());
+    object.set("reason", Json());
+  }
+  object.set("since", facts && facts->since != Time{} ? Json(iso_time(facts->since)) : Json());
+  object.set("why", text_or_null(by_status ? facts->why : event.why));
+  object.set("do", facts ? text_or_null(facts->action) : Json());
+  object.set("stderr", facts ? text_or_null(facts->errors) : Json());
+  object.set("cost", facts && facts->cost ? Json(*facts->cost) : Json());
+  return object;
 }
 
 }  // namespace
 
-class Notifier::OnRoot final : public Observer {
- public:
-  OnRoot(Notifier& notifier, std::string root) : notifier_(notifier), root_(std::move(root)) {}
-  void happened(const Event& event) override { notifier_.tell(root_, event); }
-
- private:
-  Notifier& notifier_;
-  std::string root_;
-};
-
-std::unique_ptr<Observer> Notifier::on(std::string root) {
-  return std::make_unique<OnRoot>(*this, std::move(root));
+std::unique_ptr<Notifier::RootObserver> Notifier::on(std::string root) {
+  return std::make_unique<RootObserver>(*this, std::move(root));
 }
 
 void Notifier::configure(const ServiceConfig& config) {
@@ -89,8 +134,11 @@ void Notifier::configure(const ServiceConfig& config) {
     return;
   notify_ = config.notify;
   timeout_ = config.notify_timeout;
-  if (command_)
+  if (command_) {
+    // Nothing more comes to it.
+    command_->hurry();
     former_.push_back(std::move(command_));
+  }
   drop_former();
   fault_.clear();
   command_ = std::make_unique<NotifyCommand>(
@@ -122,11 +170,12 @@ void Notifier::note_fault() {
     spdlog::warn("notify: " + printable(notify_.front()) + " works again");
   else
     spdlog::warn("notify: " + printable(notify_.front()) + " " + printable(fault_) +
-                 ", so an event may have been told to nobody; not said again until it works");
+                 ", so notifications may be lost; not said again until it works");
 }
 
 void Notifier::finish(Millis patience) {
   constexpr Millis kPause{20};
+  command_->hurry();
   for (Millis passed{0}; busy() && passed < patience; passed += kPause) {
     std::this_thread::sleep_for(kPause);
     tend();
@@ -139,7 +188,7 @@ void Notifier::finish(Millis patience) {
                  (untold == 1 ? " event" : " events"));
 }
 
-void Notifier::tell(const std::string& root, const Event& event) {
+void Notifier::tell(const std::string& root, const Event& event, const FactsOf& facts_of) {
   std::string line = event.event;
   if (event.flow != FlowId{})
     line += " " + text(event.flow);
@@ -154,14 +203,36 @@ void Notifier::tell(const std::string& root, const Event& event) {
   if (several_)
     line.insert(0, root + ": ");
   spdlog::log(level_of(event), printable(line));
-  if (!worth_telling(event))
+  send(root, event, facts_of);
+}
+
+/// Whether people hear of the event. Remembers which flows are gone.
+bool Notifier::is_news(const std::string& root, const Event& event,
+                       const std::optional<NotifyFacts>& facts) {
+  switch (row_of(event.event)->told) {
+    case Told::never:
+      return false;
+    case Told::always:
+      return true;
+    case Told::if_gone:
+      return facts && facts->cause.condition == Condition::gone &&
+             gone_.emplace(root, event.flow).second;
+    case Told::unless_operator:
+      return !facts || facts->cause.reason != Reason::by_operator;
+  }
+  return true;
+}
+
+void Notifier::send(const std::string& root, const Event& event, const FactsOf& facts_of) {
+  if (event.event == "back" || event.event == "accepted")
+    gone_.erase({root, event.flow});
+  const EventRow* const row = row_of(event.event);
+  if (notify_.empty() || row == nullptr || row->told == Told::never)
     return;
-  Json notified = event_json(event);
-  // A full disk keeps the event out of the journal.
-  if (event.seq == 0)
-    notified.set("seq", Json());
-  notified.set("root", Json(root));
-  command_->send(notified.dump());
+  const auto facts = facts_of ? facts_of(event) : std::nullopt;
+  if (!is_news(root, event, facts))
+    return;
+  command_->send(notification(root, event, facts).dump());
   note_fault();
 }
 

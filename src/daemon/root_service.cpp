@@ -35,6 +35,14 @@ std::string digest_of_configuration(const ServedRoot& served) {
   return served.configuration.empty() ? "" : hex(digest_of(served.configuration_text));
 }
 
+/// Reports that the root is unavailable. Only the first report of one absence is an event, because
+/// events are passed to people.
+void say_away(const std::string& why, bool known, Observer& observer, Clock& clock) {
+  if (known)
+    return spdlog::warn(printable(why));
+  observer.happened(Event{0, clock.wall(), "root_away", {}, {}, {}, {}, why});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RootService>> RootService::make(asio::io_context& loop, ServedRoot served,
@@ -179,9 +187,26 @@ void RootService::copy_configuration() {
     spdlog::warn("commands cannot see the configuration in use: " + why);
 }
 
+void RootService::note_trouble(const DaemonState& state) {
+  RootTrouble now;
+  if (away_since_)
+    now = {Reason::root_away, describe(), *away_since_};
+  else if (engine_->disk_full())
+    now = {Reason::disk_full, "the disk of " + served_.state_folder + " is full", clock_->now()};
+  else if (state.held && state.held->cause.reason == Reason::cannot_start)
+    now = {Reason::cannot_start, state.held->why, clock_->now()};
+  else
+    return trouble_.reset();
+  if (trouble_ && trouble_->reason == now.reason)
+    now.since = trouble_->since;
+  trouble_ = std::move(now);
+}
+
 void RootService::write_status(Time since) {
   // The copy comes before the status: a command finds the copy by the digest in the status.
   copy_configuration();
+  DaemonState state = engine_->daemon_state();
+  note_trouble(state);
   const DaemonStatus status{.pid = getpid(),
                             .root = served_.root,
                             .configuration = served_.configuration,
@@ -191,7 +216,8 @@ void RootService::write_status(Time since) {
                             .polls = polls(),
                             .root_inode = static_cast<std::int64_t>(root_->inhabited()),
                             .disk_full = engine_->disk_full(),
-                            .state = engine_->daemon_state(),
+                            .trouble = trouble_,
+                            .state = std::move(state),
                             .prompt_faults = prompt_faults_};
   // The daemon does not need the status itself, so it goes on when the disk refuses the status.
   bool left = status == status_ || write_daemon_status(served_.state_folder, status);
@@ -294,9 +320,10 @@ void RootService::look_for_root() {
   auto taken = lock_.lock_root_folder(served_.root);
   if (!taken) {
     const std::string& why = taken.error().message;
+    const bool known = away_since_.has_value();
     away_since_ = away_since_.value_or(clock_->now());
     if (std::exchange(away_, why) != why)
-      spdlog::warn(printable(served_.root) + " is waited for: " + printable(why));
+      say_away(served_.root + " is waited for: " + why, known, *observer_, *clock_);
     return;
   }
   const bool same = leads_to(served_.root, root_->fd());
@@ -318,6 +345,7 @@ void RootService::look_into_root() {
   if (records.size() == records.count(FlowId{}))
     root_->accept_as_root();
   const bool bare = root_->may_be_unmounted();
+  const bool known = away_since_.has_value();
   if (bare)
     away_since_ = away_since_.value_or(clock_->now());
   else
@@ -325,7 +353,7 @@ void RootService::look_into_root() {
   if (std::exchange(bare_, bare) == bare)
     return;
   if (bare)
-    return spdlog::warn(printable(served_.root) + kBare);
+    return say_away(served_.root + kBare, known, *observer_, *clock_);
   spdlog::info("there is something in " + printable(served_.root) + " again");
   rescan("root_replaced");
 }

@@ -73,6 +73,8 @@ class RootService : private Pinned {
   void take_configuration(const ServedRoot& by);
   void take_up_schemas();
   void copy_configuration();
+  /// Sets `trouble_`.
+  void note_trouble(const DaemonState& state);
   Result<void> hold_journal();
 
   asio::io_context& loop_;
@@ -84,12 +86,13 @@ class RootService : private Pinned {
   std::unique_ptr<Observer> observer_;
   std::vector<Input> inputs_;
   DaemonStatus status_;
-  Fd reserve_;                         ///< kept for writing the status when no descriptor is left
-  std::optional<std::string> copied_;  ///< the digest of the last copy of the configuration
-  std::string copy_fault_;             ///< why no copy could be written
-  std::string bad_schema_;             ///< why a changed schema cannot be used; "" if none is bad
-  std::string away_;                   ///< why the root is unavailable; "" while it is served
-  bool bare_ = false;                  ///< the root may be a mount point without its volume
+  std::optional<RootTrouble> trouble_;  ///< what keeps the root from working, and since when
+  Fd reserve_;                          ///< kept for writing the status when no descriptor is left
+  std::optional<std::string> copied_;   ///< the digest of the last copy of the configuration
+  std::string copy_fault_;              ///< why no copy could be written
+  std::string bad_schema_;              ///< why a changed schema cannot be used; "" if none is bad
+  std::string away_;                    ///< why the root is unavailable; "" while it is served
+  bool bare_ = false;                   ///< the root may be a mount point without its volume
   std::optional<Time> away_since_;
   bool leaving_ = false;
   bool started_ = false;

@@ -91,6 +91,7 @@ class Service {
         options_(options),
         notifier_(config_),
         clock_(real_clock()),
+        began_(clock_->now()),
         signals_(loop_, SIGTERM, SIGINT, SIGHUP),
         timer_(loop_),
         alive_(loop_),
@@ -236,7 +237,8 @@ class Service {
     const auto away = options_.once ? roots_.away_since() : std::nullopt;
     const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
     const bool full = options_.once && no_space();
-    if (!drained && !lost && !full && !(options_.once && roots_.quiet()))
+    if (!drained && !lost && !full &&
+        !(options_.once && roots_.over(clock_->now(), options_.once->max_wait)))
       return false;
     if (lost)
       spdlog::error("a root is not there any more; what is left to be done in it is not done");
@@ -246,17 +248,24 @@ class Service {
           "and run it again");
     else if (drained)
       spdlog::info("drained");
-    // With --once, the daemon ends although some flows are not finished. Say so.
-    else if (const std::size_t held = roots_.held(); held > 0)
-      spdlog::warn((held == 1 ? "1 flow is" : std::to_string(held) + " flows are") +
-                   " held: see `baton status`");
-    const int code = lost || full ? 3 : options_.once && roots_.failed() ? 1 : 0;
+    const int code = lost || full    ? static_cast<int>(ExitCode::unreachable)
+                     : options_.once ? report_once()
+                                     : static_cast<int>(ExitCode::fine);
     // The last step may have changed the statuses.
     (void)roots_.write_statuses();
     // Without --once, the first Ctrl-C asks for a drain, and the daemon has done that. With --once,
     // the daemon was to finish all work, and Ctrl-C has prevented that.
     end(interrupts_ > (options_.once ? 0 : 1) ? 130 : code);
     return true;
+  }
+
+  /// Says which flows are neither done nor idle, and how many there are. Returns the exit code.
+  int report_once() {
+    const OnceVerdict verdict = roots_.verdict(began_, *options_.once);
+    for (const std::string& line : verdict.lines)
+      spdlog::warn(printable(line));
+    spdlog::info(totals(verdict));
+    return static_cast<int>(verdict.code);
   }
 
   /// Whether no agent runs and the disk has been full for longer than a person needs to free some
@@ -415,6 +424,7 @@ class Service {
   ServiceManager manager_ = ServiceManager::from_environment();
   Notifier notifier_;
   std::unique_ptr<Clock> clock_;
+  const Time began_;
   asio::io_context loop_{1};
   asio::signal_set signals_;
   asio::steady_timer timer_;

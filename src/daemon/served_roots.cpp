@@ -27,8 +27,16 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
     return pass_on(lock);
   if (auto apart = means_.options.apart(served.root); !apart)
     return pass_on(apart);
-  return RootService::make(means_.loop, served, *std::move(lock), shim,
-                           means_.notifier.on(served.root), means_.wake);
+  auto observer = means_.notifier.on(served.root);
+  Notifier::RootObserver& events = *observer;
+  auto root = RootService::make(means_.loop, served, *std::move(lock), shim, std::move(observer),
+                                means_.wake);
+  // The observer belongs to the service, so the engine is there as long as it is asked.
+  if (root)
+    events.ask([&engine = (*root)->engine()](const Event& event) {
+      return notify_facts(engine.records(), engine.plan(), event);
+    });
+  return root;
 }
 
 /// The status comes first, because commands find a served root by its status.
@@ -99,9 +107,11 @@ std::uint32_t ServedRoots::running() const {
   return static_cast<std::uint32_t>(all);
 }
 
-bool ServedRoots::quiet() const {
-  return std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
-    return root->engine().quiet() && !root->away_since();
+bool ServedRoots::over(Time now, Millis within) const {
+  return std::all_of(roots_.begin(), roots_.end(), [&](const auto& root) {
+    const Engine& engine = root->engine();
+    const auto due = engine.next_due();
+    return engine.settled() && !root->away_since() && (!due || *due > now + within);
   });
 }
 
@@ -125,11 +135,11 @@ bool ServedRoots::disk_full() const {
                      [](const auto& root) { return root->engine().disk_full(); });
 }
 
-bool ServedRoots::failed() const {
-  return std::any_of(roots_.begin(), roots_.end(), [](const auto& root) {
-    return root->engine().flow_index().failed > 0 ||
-           !root->engine().daemon_state().unwritten.empty();
-  });
+OnceVerdict ServedRoots::verdict(Time began, const OnceWish& wish) const {
+  OnceVerdict verdict;
+  for (const auto& root : roots_)
+    judge(root->root(), root->engine().records(), root->engine().plan(), began, wish, verdict);
+  return verdict;
 }
 
 std::size_t ServedRoots::held() const {
@@ -146,7 +156,7 @@ std::vector<std::string> ServedRoots::waits() const {
     for (const FlowStatus& each : statuses(records, root->engine().plan())) {
       const auto record = records.find(each.flow);
       const bool looks_again = record != records.end() && record->second.decision.wake.has_value();
-      if (each.process == Process::waiting || looks_again)
+      if (each.cause.condition == Condition::waiting || looks_again)
         waits.push_back(text(each.flow) + ": " + each.why);
     }
   }
@@ -190,7 +200,7 @@ std::string ServedRoots::write_statuses() {
       watching = "; " + root->describe();
   }
   return std::to_string(running()) + " running, " + std::to_string(flows) + " flows, " +
-         std::to_string(held()) + " waiting or held" + watching +
+         std::to_string(held()) + " waiting or blocked" + watching +
          (disk_full() ? "; DISK FULL: supervising only" : "");
 }
 

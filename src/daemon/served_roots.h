@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "daemon/notifier.h"
+#include "daemon/once.h"
 #include "daemon/root_service.h"
 #include "daemon/service.h"
 
@@ -49,16 +50,16 @@ class ServedRoots {
 
   bool none() const { return roots_.empty(); }
   std::uint32_t running() const;
-  /// Whether all roots are available and quiet (Engine::quiet).
-  bool quiet() const;
+  /// Whether nothing runs on any root and nothing will start within this time (for `run --once`).
+  bool over(Time now, Millis within) const;
   /// Since when a root is unavailable; nothing while all are available.
   std::optional<Time> away_since() const;
   /// Whether the disk is full that holds the state of some root.
   bool disk_full() const;
   /// Whether the available roots are quiet, and the others have no agent and no backup that runs.
   bool quiet_elsewhere() const;
-  /// Whether some flow has failed, or one of baton's own writes was refused.
-  bool failed() const;
+  /// What `run --once` found; `began`: when the daemon began.
+  OnceVerdict verdict(Time began, const OnceWish& wish) const;
   /// How many flows have a hold or a file that is wrong.
   std::size_t held() const;
   /// What the daemon waits for: `FLOW: why` for each flow that waits or has a time for its next

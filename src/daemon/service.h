@@ -4,10 +4,12 @@
 // the configuration; the daemon only calls back to read it again.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "daemon/once.h"
 #include "engine/engine.h"
 #include "io/journal/prune.h"
 
@@ -41,7 +43,7 @@ struct ServiceConfig {
 };
 
 struct ServiceOptions {
-  bool once = false;
+  std::optional<OnceWish> once;  ///< end when nothing runs and nothing starts any more
   /// Reads the configuration again, for SIGHUP and `baton reload`.
   std::function<Result<ServiceConfig>()> load;
   /// Fails (Errc::served) when another daemon serves a root that lies inside this one or around it.
@@ -49,7 +51,7 @@ struct ServiceOptions {
 };
 
 /// Serves all roots until a signal or a drain ends it. Returns the exit status (docs/status.md):
-/// 0 at a good end, 1 with `once` and a failed flow, 2 for a wrong configuration, 3 when something
+/// 0 at a good end, 1 with `once` and work undone, 2 for a wrong configuration, 3 when something
 /// needed is not available, 75 when another daemon serves a root, 130 after Ctrl-C.
 int serve(ServiceConfig config, const ServiceOptions& options);
 

@@ -50,6 +50,8 @@ class RealEngine : public Engine {
   bool pending() const override { return pending_; }
   std::optional<Time> wake() const override;
   bool quiet() const override;
+  bool settled() const override;
+  std::optional<Time> next_due() const override;
   std::size_t running() const override {
     return flow_index_.live.size() - input_queue_.ends_left();
   }
@@ -112,6 +114,7 @@ class RealEngine : public Engine {
             .given_up = given_up_,
             .disk_full = disk_space_.full(),
             .running_elsewhere = running_elsewhere_,
+            .away = input_queue_.away(),
             .blind = input_queue_.blind(),
             .try_again = try_again_,
             .trouble = trouble_,
@@ -291,10 +294,11 @@ void RealEngine::forget_left(Draft& next) {
 void RealEngine::rehearse(Draft& next) {
   for (const auto& [flow, refused] : plan().refused)
     for (const auto& [key, why] : refused)
-      parts_->planning.hold(key, "agent_unusable", why);
+      parts_->planning.hold(key, Reason::agent_unusable, why,
+                            "mend what `why` names; `baton doctor` checks it");
   for (const Intent& write : pending_writes_.supposed())
     if (!parts_->setup.daemon_state.unwritten.contains(write.flow))
-      parts_->planning.hold({write.flow, {}, {}}, "write_pending",
+      parts_->planning.hold({write.flow, {}, {}}, Reason::pending_write,
                             "a write of baton's own is still to be made: " + write.path);
   parts_->planning.note_holds(next);
   RequestQueue::keep_answered(next);
@@ -531,10 +535,27 @@ bool RealEngine::runs(const FlowId& flow) const {
              [this](const Run& run) { return run.live() && !input_queue_.has_ended(run.id); });
 }
 
-bool RealEngine::quiet() const {
+bool RealEngine::settled() const {
   return !pending_ && running() == 0 && !parts_->intake.unsettled() && !pending_writes_.passing() &&
-         !backup_encryption_.busy() && plan().starts.empty() && !plan().waiting && !retry_ &&
-         !input_queue_.scan_due() && flow_index_.awaiting == 0 && flow_index_.breakers.empty();
+         !backup_encryption_.busy() && plan().starts.empty() && !retry_ && !input_queue_.scan_due();
+}
+
+bool RealEngine::quiet() const {
+  return settled() && !plan().waiting && flow_index_.awaiting == 0 && flow_index_.breakers.empty();
+}
+
+std::optional<Time> RealEngine::next_due() const {
+  const Time now = ports_.clock.now();
+  std::optional<Time> due = plan().wake;
+  sooner(due, try_again_);
+  if (flow_index_.awaiting > 0)
+    sooner(due, flow_index_.wakes.begin()->first);
+  if (!flow_index_.breakers.empty())
+    sooner(due, flow_index_.breakers.begin()->first);
+  // Held as a whole, for descriptors or a disk: that may pass at any moment.
+  if (plan().waiting && parts_->planning.held(circumstances()))
+    sooner(due, now);
+  return due;
 }
 
 DaemonState RealEngine::daemon_state() const {

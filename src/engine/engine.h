@@ -63,6 +63,10 @@ class Engine {
 
   /// No agent runs, baton waits for no file, and nothing will happen until somebody acts.
   virtual bool quiet() const = 0;
+  /// Like `quiet`, but pauses before a start do not count: `next_due` says when one ends.
+  virtual bool settled() const = 0;
+  /// When the next start may be due by itself; nothing if only somebody outside can bring one.
+  virtual std::optional<Time> next_due() const = 0;
   /// How many agents run. An agent that has ended does not count, even if its end is not recorded
   /// yet because the root is unavailable.
   virtual std::size_t running() const = 0;

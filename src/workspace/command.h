@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "workspace/exit_code.h"
+#include "core/exit_code.h"
 
 namespace baton {
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "dialects/rules/layout.h"
 #include "io/files/path_trust.h"
 #include "workspace/agent_spec.h"
 #include "workspace/environment.h"
@@ -35,6 +36,22 @@ std::vector<std::string> config_warnings(const Context& context, const Setup& se
     if (const auto program = notify_program(context); !program)
       all.push_back("notify cannot be used: " + describe(program.error()));
   return all;
+}
+
+std::string without_stages(const std::vector<std::pair<const Dialect*, Json>>& dialects) {
+  std::vector<std::string> names;
+  for (const auto& [dialect, options] : dialects)
+    if (dialect->name == "rules")
+      for (const rules::Rule& rule : rules::rules_in(options))
+        if (!rule.react.empty() && rule.done.empty() && rule.stages.empty())
+          names.push_back(rule.name);
+  if (names.empty())
+    return {};
+  const bool one = names.size() == 1;
+  return (one ? "the rule " : "the rules ") + join(names, ", ") + (one ? " has" : " have") +
+         " neither `done:` nor `stages:`, so no flow is ever done, and a mistyped stage looks as "
+         "if "
+         "nothing were due";
 }
 
 std::string configured_patterns(const Context& context, const Catalog& catalog) {

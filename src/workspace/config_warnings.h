@@ -5,6 +5,7 @@
 // Context instead.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/setup.h"
@@ -22,6 +23,11 @@ Result<std::string> notify_program(const Context& context);
 
 /// A sentence with the first patterns of configured files. It helps when baton does not see a file.
 std::string configured_patterns(const Context& context, const Catalog& catalog);
+
+/// A sentence that names the rules without `done:` and `stages:` whose schemas list no stages
+/// either. Empty if there is no such rule. `baton run` and `baton doctor` show it as advice: such a
+/// rule works, so it is none of the warnings above.
+std::string without_stages(const std::vector<std::pair<const Dialect*, Json>>& dialects);
 
 /// Sentences about files that a rule names and never gets, because they belong to a dialect.
 std::vector<std::string> never_seen(const Catalog& catalog);

@@ -10,6 +10,7 @@
 #include "base/schema/uri.h"
 #include "base/text.h"
 #include "config/registry.h"
+#include "config/schema_stages.h"
 #include "engine/intake/document_check.h"
 #include "io/files/disk.h"
 #include "io/files/lock.h"
@@ -359,7 +360,10 @@ Result<void> Context::add_dialects(Setup& setup) const {
       return pass_on(fit);
     if (!*fit)
       continue;
-    setup.dialects.emplace_back(known, name == "rules" ? with_prompts(options, folder_) : options);
+    setup.dialects.emplace_back(
+        known, name == "rules"
+                   ? with_schema_stages(with_prompts(options, folder_), schemas_below(folder_))
+                   : options);
   }
   return {};
 }

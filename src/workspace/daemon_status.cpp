@@ -81,19 +81,37 @@ std::optional<std::map<std::string, std::string>> unusable_in(const Value& json,
   return unusable;
 }
 
+void add_hold(const Hold& hold, Json& object) {
+  constexpr std::size_t kWhyBytes = 500;
+  add_cause(hold.cause, object);
+  object.set("why", printable(hold.why, kWhyBytes)).set("do", printable(hold.action, kWhyBytes));
+  object.set("until", hold.until ? Json(iso_time(*hold.until, true)) : Json());
+}
+
+/// `otherwise`: the cause if a daemon of another version has written words that are unknown here.
+Hold hold_in(const Value& object, Reason otherwise) {
+  Hold hold{"", "", cause_in(object).value_or(Cause(otherwise)),
+            std::string(json::text(object, "why").value_or("")),
+            std::string(json::text(object, "do").value_or(""))};
+  hold.until = parse_time(json::text(object, "until").value_or(""));
+  return hold;
+}
+
 Json json_of(const DaemonState& state, std::size_t most) {
   Json json = Json::object(
       {{"held", Json()},
        {"rate_breaker",
         list_of(state.calm_at, most,
                 [](Json& row, Time until) { row.set("until", iso_time(until, true)); })},
-       {"unwritten", list_of(state.unwritten, most, [](Json& row, const Hold& hold) {
-          row.set("reason", hold.reason).set("why", printable(hold.why, 500));
-        })}});
+       {"unwritten",
+        list_of(state.unwritten, most, [](Json& row, const Hold& hold) { add_hold(hold, row); })}});
   if (const Json agents = unusable(state.unusable, most); agents->IsObject())
     json.set("agents_unusable", agents);
-  if (state.held)
-    json.set("held", Json::object({{"reason", state.held->reason}, {"why", state.held->why}}));
+  if (state.held) {
+    Json held = Json::object();
+    add_hold(*state.held, held);
+    json.set("held", held);
+  }
   return json;
 }
 
@@ -104,7 +122,7 @@ DaemonState daemon_state_in(const Value& json) {
   DaemonState state;
   state.lives = true;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
-    state.held = Hold{"", "", string(*held, "reason"), string(*held, "why")};
+    state.held = hold_in(*held, Reason::cannot_start);
   state.unusable = unusable_in(json, "agents_unusable");
   const auto for_each = [&](const char* name, const auto& take) {
     const Value* const list = json::child(json, name);
@@ -118,9 +136,28 @@ DaemonState daemon_state_in(const Value& json) {
       state.calm_at[flow] = *until;
   });
   for_each("unwritten", [&](const FlowId& flow, const Value& each) {
-    state.unwritten[flow] = Hold{"", "", string(each, "reason"), string(each, "why")};
+    state.unwritten[flow] = hold_in(each, Reason::pending_write);
   });
   return state;
+}
+
+Json json_of(const std::optional<RootTrouble>& trouble) {
+  if (!trouble)
+    return {};
+  return Json::object({{"reason", word(trouble->reason)},
+                       {"why", printable(trouble->why, 500)},
+                       {"since", iso_time(trouble->since, true)}});
+}
+
+std::optional<RootTrouble> trouble_in(const Value& json) {
+  const Value* const trouble = json::child(json, "trouble");
+  if (trouble == nullptr || !trouble->IsObject())
+    return std::nullopt;
+  const auto reason = parse_reason(json::text(*trouble, "reason").value_or(""));
+  const auto since = parse_time(json::text(*trouble, "since").value_or(""));
+  if (!reason || !since)
+    return std::nullopt;
+  return RootTrouble{*reason, std::string(json::text(*trouble, "why").value_or("")), *since};
 }
 
 DaemonStatus status_in(const Value& json) {
@@ -134,6 +171,7 @@ DaemonStatus status_in(const Value& json) {
   status.polls = json::boolean(json, "polls").value_or(false);
   status.root_inode = json::integer(json, "root_inode").value_or(0);
   status.disk_full = json::boolean(json, "disk_full").value_or(false);
+  status.trouble = trouble_in(json);
   status.state = daemon_state_in(json);
   status.prompt_faults = unusable_in(json, "prompts_unusable");
   return status;
@@ -227,7 +265,8 @@ Result<void> write_daemon_status(const std::string& state_folder, const DaemonSt
         .set("watching", status.watching)
         .set("polls", status.polls)
         .set("root_inode", status.root_inode)
-        .set("disk_full", status.disk_full);
+        .set("disk_full", status.disk_full)
+        .set("trouble", json_of(status.trouble));
     if (const Json prompts = unusable(status.prompt_faults, flows); prompts->IsObject())
       json.set("prompts_unusable", prompts);
     text = json.pretty();

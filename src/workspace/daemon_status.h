@@ -18,12 +18,22 @@
 
 #include "base/json/json.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "config/setup.h"
+#include "core/condition.h"
 #include "io/files/root.h"
 #include "io/system/state_folder.h"
 #include "workspace/rule_prompts.h"
 
 namespace baton {
+
+/// What keeps a root from working, for `baton status --check`.
+struct RootTrouble {
+  Reason reason = Reason::cannot_start;  ///< or root_away, disk_full
+  std::string why;
+  Time since{};  ///< since when it is for this reason, as far as this daemon knows
+  bool operator==(const RootTrouble&) const = default;
+};
 
 /// What the daemon says about one root.
 struct DaemonStatus {
@@ -37,6 +47,7 @@ struct DaemonStatus {
   bool lock_only = false;       ///< the daemon has written no status yet; only its lock is known
   std::int64_t root_inode = 0;  ///< inode of the last root folder that had files in it
   bool disk_full = false;       ///< the disk of the journal is full, so the daemon starts nothing
+  std::optional<RootTrouble> trouble;  ///< nothing: the root is served as usual
   DaemonState state;
   /// Prompts that the daemon cannot use (workspace/rule_prompts.h). Nothing: unknown.
   std::optional<PromptFaults> prompt_faults;

@@ -15,10 +15,10 @@
 
 #include "base/json/document.h"
 #include "core/catalog.h"
+#include "core/exit_code.h"
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
 #include "findings/report.h"
-#include "workspace/exit_code.h"
 #include "workspace/parallel.h"
 
 namespace baton {

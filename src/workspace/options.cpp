@@ -1,6 +1,7 @@
 #include "workspace/options.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include <CLI/CLI.hpp>
 
@@ -13,6 +14,7 @@ struct Options::Parser {
   Parser(const std::string& name, const std::string& description) : app(description, name) {}
   CLI::App app;
   std::vector<std::pair<std::string, std::vector<std::string>>> exclusions;
+  std::vector<std::pair<std::string, std::string>> needs;
 };
 
 namespace {
@@ -51,12 +53,49 @@ void refuse_empty(CLI::Option& option, const std::string& what) {
   });
 }
 
+/// Every command can end well, and refuses wrong options.
+[[maybe_unused]] bool are_complete(const ExitLines& lines) {
+  const auto has = [&](ExitCode code) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](const ExitLine& line) { return line.code == code; });
+  };
+  return has(ExitCode::fine) && has(ExitCode::usage) &&
+         std::adjacent_find(lines.begin(), lines.end(),
+                            [](const ExitLine& one, const ExitLine& next) {
+                              return one.code >= next.code;
+                            }) == lines.end();
+}
+
 }  // namespace
 
-Options::Options(const std::string& name, const std::string& description, const std::string& exits)
+std::string exit_text(const ExitLines& lines) {
+  constexpr std::size_t kCodeWidth = 5;
+  constexpr std::size_t kWidth = 80;
+  std::string text;
+  for (const ExitLine& line : lines) {
+    std::string row = "  " + std::to_string(static_cast<int>(line.code));
+    row.resize(2 + kCodeWidth, ' ');
+    const std::string_view detail = line.detail.empty() ? row_of(line.code).means : line.detail;
+    for (const std::string& word : split(detail, ' ')) {
+      if (row.size() + word.size() > kWidth) {
+        text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+        row.assign(2 + kCodeWidth, ' ');
+      }
+      row += word + " ";
+    }
+    row.pop_back();
+    text += row + "\n";
+  }
+  return text;
+}
+
+Options::Options(const std::string& name, const std::string& description, const ExitLines& exits)
     : parser_(std::make_unique<Parser>("baton " + name, description)) {
   parser_->app.set_help_flag("-h,--help", "Print this and leave");
-  parser_->app.footer("Exit codes:\n" + exits);
+  assert(are_complete(exits));
+  std::string codes = exit_text(exits);
+  codes.pop_back();  // CLI11 ends the text itself
+  parser_->app.footer("Exit codes:\n" + codes);
   // `parse` reports unknown options itself, because it can suggest the right one.
   parser_->app.allow_extras();
 }
@@ -134,6 +173,10 @@ void Options::exclude(const std::string& name, std::vector<std::string> others) 
   parser_->exclusions.emplace_back(name, std::move(others));
 }
 
+void Options::need(const std::string& name, const std::string& other) {
+  parser_->needs.emplace_back(name, other);
+}
+
 std::string Options::contradiction() const {
   const auto given = [&](const std::string& name) {
     return parser_->app.get_option(name)->count() > 0;
@@ -142,6 +185,9 @@ std::string Options::contradiction() const {
     for (const std::string& other : others)
       if (given(name) && given(other))
         return name + " and " + other + " exclude each other";
+  for (const auto& [name, other] : parser_->needs)
+    if (given(name) && !given(other))
+      return name + " needs " + other;
   return {};
 }
 

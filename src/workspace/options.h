@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/pinned.h"
+#include "core/exit_code.h"
 #include "workspace/command.h"
 
 namespace baton {
@@ -20,12 +22,24 @@ struct Places {
   std::string state_dir;
 };
 
+/// One exit code that a command can return.
+struct ExitLine {
+  ExitCode code;
+  /// What the code means for this command. Empty: what the table of core/exit_code.h says.
+  std::string_view detail = {};
+};
+/// The exit codes of a command, in the order of the table. Every command has at least 0 and 2.
+using ExitLines = std::vector<ExitLine>;
+
+/// The lines `  CODE  MEANING` for a help text. Breaks long lines.
+std::string exit_text(const ExitLines& lines);
+
 /// The options of one command. The help that they produce is the reference of the command. `parse`
 /// writes the values to the variables passed here, which must outlive `parse`.
 class Options : private Pinned {
  public:
-  /// `description` says what the command does, `exits` what its exit codes mean, one per line.
-  Options(const std::string& name, const std::string& description, const std::string& exits);
+  /// `description` says what the command does, `exits` which exit codes it can return.
+  Options(const std::string& name, const std::string& description, const ExitLines& exits);
   ~Options();
 
   /// `names` as in "-f,--follow".
@@ -41,6 +55,8 @@ class Options : private Pinned {
   /// --root, --config, --state-dir.
   void places(Places& places);
 
+  /// Refuses `name` without `other`.
+  void need(const std::string& name, const std::string& other);
   /// Refuses `name` together with any of `others`. Names are as in `flag` or `word`, without the
   /// short form.
   void exclude(const std::string& name, std::vector<std::string> others);
@@ -51,8 +67,8 @@ class Options : private Pinned {
 
  private:
   std::vector<std::string> names() const;
-  /// The message about two options that exclude each other and are both given; "" if there are
-  /// none.
+  /// The message about two options that exclude each other and are both given, or about one that
+  /// lacks the other; "" if there are none.
   std::string contradiction() const;
 
   struct Parser;

@@ -15,7 +15,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "workspace/exit_code.h"
+#include "core/exit_code.h"
 
 namespace baton {
 

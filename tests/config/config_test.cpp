@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "config/config_fields.h"
+#include "config/schema_stages.h"
 #include "core/catalog.h"
 #include "print.h"
 
@@ -206,6 +207,52 @@ TEST_CASE("stages may be written as they stand in the file") {
             R"("next":["3","done"]},{"to":["true"],"notify":true}])") != std::string::npos);
   CHECK(faults(rule("    files: a.json\n    stage: /s\n    react: [{ to: ~, run: any }]\n"))
             .find("found null") != std::string::npos);
+}
+
+TEST_CASE("a rule may declare its stages and its ends") {
+  const Json rules = rules_of(parsed(rule("    files: a.json\n    stage: /s\n"
+                                          "    stages: [open, 3]\n    done: true\n"
+                                          "    react: [{ to: open, run: a }]\n"))
+                                  .config);
+  CHECK(json::at(*rules, "/rules/0/stages")->Size() == 2);
+  CHECK(json::text(*json::at(*rules, "/rules/0/stages/1")) == "3");
+  CHECK(json::dump(*json::at(*rules, "/rules/0/done")) == R"(["true"])");
+  CHECK(faults(rule("    files: a.json\n    stage: /s\n    stages: []\n"
+                    "    react: [{ to: open, run: a }]\n"))
+            .find("schema/minItems") != std::string::npos);
+  CHECK(faults(rule("    files: a.json\n    stage: /s\n    don: [x]\n"
+                    "    react: [{ to: open, run: a }]\n"))
+            .find("did you mean 'done'?") != std::string::npos);
+}
+
+TEST_CASE("a rule without stages has those of its schema, if that lists them") {
+  const auto fetch = [](std::string_view uri) -> Result<std::string> {
+    if (uri == "t.json")
+      return std::string(R"({"properties": {"s": {"enum": ["open", "done"]}}})");
+    if (uri == "u.json")
+      return std::string(R"({"properties": {"s": {"enum": ["done", "shut"]}}})");
+    if (uri == "any.json")
+      return std::string(R"({"properties": {"s": {"type": "string"}}})");
+    return fail(Errc::not_found, "no such schema");
+  };
+  const auto stages = [&](const std::string& lines, const std::string& stage = "/s") {
+    const std::string text =
+        rule(lines + "    stage: \"" + stage + "\"\n    react: [{ to: open, run: a }]\n");
+    const Json options = with_schema_stages(rules_of(parsed(text).config), fetch);
+    const Value* const found = json::at(*options, "/rules/0/stages");
+    return found == nullptr ? std::string("none") : json::dump(*found);
+  };
+  CHECK(stages("    files: a.json\n    schema: t.json\n") == R"(["open","done"])");
+  CHECK(stages("    files: a.json\n    schema: t.json\n    stages: [own]\n") == R"(["own"])");
+  CHECK(stages("    files: { a: { path: a.json, schema: t.json }, b: b.json }\n", "a:/s") ==
+        R"(["open","done"])");
+  CHECK(stages("    files: a.json\n    schema: any.json\n") == "none");
+  CHECK(stages("    files: a.json\n    schema: gone.json\n") == "none");
+  CHECK(stages("    files: a.json\n") == "none");
+  // With the stage in several documents all of them count.
+  const std::string two = "    files: { a: { path: a.json, schema: t.json }, b: { path: b.json";
+  CHECK(stages(two + ", schema: u.json } }\n") == R"(["open","done","shut"])");
+  CHECK(stages(two + " } }\n") == "none");
 }
 
 TEST_CASE("values that make no sense are named with their place") {

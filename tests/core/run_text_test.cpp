@@ -18,13 +18,14 @@ Run ended(std::string reason, std::string errors) {
 TEST_CASE("how a run ended is said with its reason") {
   CHECK(outcome_text(ended("", "")) == "failed");
   CHECK(outcome_text(ended("exit_1", "baton: the program is fine\n")) == "failed (exit_1)");
-  CHECK(logs_command(ended("exit_1", "")) == "`baton logs 01234567`");
+  CHECK(run_name(ended("exit_1", "")) == "run 01234567");
+  CHECK(last_words(ended("exit_1", "one\ntwo \n\n")) == "\"two\"");
+  CHECK(last_words(ended("exit_1", "")).empty());
 }
 
 TEST_CASE("a program that was never entered is said with what the system said") {
   const Run run = ended("exec_failed", "before: ready\nbaton: the program /x cannot be run: why\n");
   CHECK(outcome_text(run) == "failed (exec_failed: the program /x cannot be run: why)");
-  CHECK(logs_command(run) == "`baton logs 01234567 --stderr`");
   CHECK(outcome_text(ended("exec_failed", "")) == "failed (exec_failed)");
   CHECK(outcome_text(ended("before_failed", "something of its own\n")) == "failed (before_failed)");
 }

@@ -108,7 +108,7 @@ std::string wanted(const Decision& decision, const std::string& subject) {
       return desired.role + ":" + desired.purpose;
   for (const Hold& hold : decision.holds)
     if (hold.subject == subject)
-      return "hold:" + hold.reason;
+      return "hold:" + std::string(word(hold.cause.reason));
   return "";
 }
 
@@ -259,7 +259,12 @@ TEST_SUITE("coordination") {
             folder.put("coordination/" + fs::relative(entry.path(), place).string(),
                        slurp(entry.path()));
       } else {
-        folder.put(kStatus, slurp(place));
+        // Without a plan nothing starts, so there is one with the groups of the sample.
+        std::string groups;
+        for (const auto& row : member.value.GetObject())
+          groups += std::string(groups.empty() ? "" : ", ") + R"({"id": ")" + row.name.GetString() +
+                    R"("})";
+        folder.put(kStatus, slurp(place)).put(kPlan, plan(R"("task_groups": [)" + groups + "]"));
       }
       const Decision decision = folder.decide();
       for (const auto& row : member.value.GetObject()) {
@@ -697,7 +702,7 @@ TEST_SUITE("coordination") {
           all += desired.role + ' ' + desired.purpose + ' ' + desired.why + ' ' +
                  dialect_under_test().brief(folder.view(), desired).values.at("tier") + '\n';
         for (const Hold& hold : decision.holds)
-          all += hold.subject + ' ' + hold.reason + ' ' + hold.why + '\n';
+          all += hold.subject + ' ' + std::string(word(hold.cause.reason)) + ' ' + hold.why + '\n';
         const auto tell = [&all](const Findings& findings) {
           for (const Finding& finding : findings)
             all += finding.rule + finding.pointer + ' ' + finding.message + '\n';

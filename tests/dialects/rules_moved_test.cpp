@@ -256,9 +256,9 @@ class History {
     std::string holds;
     for (const Hold& hold : record->second.holds) {
       // Another file of the rule was removed, which a person has to bring back.
-      if (hold.reason == "gone")
+      if (hold.cause.condition == Condition::gone)
         return;
-      holds += "; " + hold.subject + ": " + hold.reason;
+      holds += "; " + hold.subject + ": " + std::string(word(hold.cause.reason));
     }
     wrong(subject + " of " + text(flow) + " has waited in vain for " + role + holds);
   }

@@ -254,4 +254,53 @@ TEST_CASE("a stage that the schema does not know never comes, and is named") {
         "3\n");
 }
 
+TEST_CASE("the stages of a rule are those it declares, names and sets") {
+  const rules::Rule some = rules::read_rule(*read(
+      R"({"name": "r", "files": ["{flow}.json"], "stage": "/s", "stages": ["open", "3"],
+          "done": ["shut"], "react": [
+            {"to": ["ready", "open"], "from": "new", "run": "dev", "next": "review"},
+            {"to": "review", "approval": {"rejected": {"/s": "back"}}, "set": {"/s": "built"}},
+            {"to": "built", "set": {"/t": "other"}}]})"));
+  CHECK(rules::known_stages(some) ==
+        std::vector<Word>{"open", "3", "shut", "ready", "new", "review", "built", "back"});
+  CHECK(rules::is_end(some, "shut"));
+  CHECK_FALSE(rules::is_end(some, "open"));
+}
+
+TEST_CASE("a mistyped stage is told what it was probably meant to be") {
+  const std::vector<Word> known = {"ready", "in_review", "done", "qa"};
+  struct Row {
+    Word stage;
+    Word meant;
+  };
+  for (const Row& row : {Row{"reddy", "ready"}, Row{"in_reviw", "in_review"}, Row{"in", ""},
+                         Row{"don", "done"}, Row{"ok", ""}, Row{"elsewhere", ""}}) {
+    CAPTURE(row.stage);
+    CHECK(rules::meant_stage(known, row.stage).value_or("") == row.meant);
+  }
+}
+
+TEST_CASE("the words of an enum are found where the pointer leads") {
+  const Json schema = read(R"({"properties": {"s": {"$ref": "#/definitions/s"},
+      "g": {"additionalProperties": {"properties": {"s": {"enum": ["a", 2, true]}}}},
+      "open": {"anyOf": [{"enum": ["x"]}], "enum": ["x"]}, "any": {"type": "string"}},
+      "definitions": {"s": {"enum": ["on", "off"]}}})");
+  CHECK(rules::words_at(*schema, "/s") == std::vector<Word>{"on", "off"});
+  CHECK(rules::words_at(*schema, "/g/{subject}/s") == std::vector<Word>{"a", "2", "true"});
+  for (const char* none : {"/open", "/any", "/elsewhere"}) {
+    CAPTURE(none);
+    CHECK(rules::words_at(*schema, none).empty());
+  }
+}
+
+TEST_CASE("stages that are declared and that the schema forbids are named") {
+  const Json schema = read(R"({"properties": {"s": {"enum": ["open", "done"]}}})");
+  rules::Rule declared = rule(R"({"to": "open", "run": "dev"})");
+  declared.stages = {"open", "wait"};
+  declared.done = {"dome"};
+  CHECK(joined(rules::place_faults(declared, [&](const rules::Kind&) { return &*schema; })) ==
+        "rule r, stages: the schema does not allow 'wait' at /s; it allows open, done\n"
+        "rule r, done: the schema does not allow 'dome' at /s; did you mean 'done'?\n");
+}
+
 }  // namespace baton

@@ -231,7 +231,10 @@ def no_progress(exe):
         it.settled(loop)
         check(it.purposes(loop) == ["init", "develop", "develop"], it.purposes(loop))
         holds = it.explain(f"ccw_loop/{loop}")["holds"]
-        check(any(hold["reason"] == "no_progress" for hold in holds), holds)
+        check(any(hold["reason"] == "no_change" for hold in holds), holds)
+        [status] = it.lines("status", loop)
+        # baton itself has paused it, because a person has to look.
+        check((status["condition"], status["declared"]) == ("blocked", "paused"), status)
 
 
 def limited(exe):
@@ -281,7 +284,7 @@ def interactive(exe):
         it.up()
         loop = it.create()
         it.call("start", loop, "--set", 'mode="interactive"')
-        waits = lambda: any(hold["reason"] == "awaiting_choice" for hold in it.explain(f"ccw_loop/{loop}")["holds"])
+        waits = lambda: any(hold["reason"] == "answer_wanted" for hold in it.explain(f"ccw_loop/{loop}")["holds"])
         wait_until(waits, "it asks")
         it.settled(loop)
         check(it.purposes(loop) == ["init"], "nothing runs while it waits:", it.purposes(loop))
@@ -601,12 +604,14 @@ def renewed(exe):
             return "still has a version that was not accepted" in said and "the loop is paused, not running" in said
         wait_until(disputed, "the answer says what stands in the file")
         status = it.lines("status", loop)[0]
-        check(status["declared"] == "paused" and "was put back" in status["why"] and
-              f"`baton resume ccw_loop/{loop}` goes on" in status["why"], status)
+        check(status["declared"] == "paused" and "was put back" in status["why"], status)
         it.switch("leave")
         wait_until(lambda: it.lines("status", loop)[0]["agents"] == 0, "the executor leaves")
         it.until(loop, "paused")
         it.settled(loop)
+        [status] = it.lines("status", loop)
+        check((status["condition"], status["reason"], status["do"]) ==
+              ("blocked", "write_conflict", f"baton resume ccw_loop/{loop}") and "was put back" in status["why"], status)
         check(it.purposes(loop) == ["init", "develop"], it.purposes(loop))
         it.switch("mode", "work")
         it.call("resume", loop)

@@ -44,7 +44,7 @@ expect_exit 0 baton status
 expect_out "no daemon serves this root"
 expect_exit 0 baton status --json
 expect_fits output/status
-[[ $(jq -r 'select(.flow == "rules/groups") | .process + " " + .waiting_for' "$work/out") == "waiting no_daemon" ]] ||
+[[ $(jq -r 'select(.flow == "rules/groups") | .condition + " " + .reason' "$work/out") == "waiting no_daemon" ]] ||
   fail "status: $out"
 expect_exit 0 baton status groups --names
 [[ $out == rules/groups ]] || fail "names: $out"
@@ -124,7 +124,7 @@ expect_exit 2 baton pause groups --all
 expect_exit 0 baton pause groups
 expect_out "paused"
 expect_exit 0 baton status groups --json
-[[ $(jq -r .process "$work/out") == paused ]] || fail "not paused: $out"
+[[ $(jq -r '.condition + " " + .reason' "$work/out") == "paused operator" ]] || fail "not paused: $out"
 expect_exit 1 baton retry groups
 expect_err "no ended attempt"
 expect_exit 1 baton forget groups
@@ -174,7 +174,7 @@ expect_out '"$BATON_EXE" set'
 expect_exit 2 baton logs ffffffffffffffffffffffffffffffff
 expect_exit 0 baton status groups --json
 expect_fits output/status
-[[ $(jq -r '.process + " " + (.agents | tostring)' "$work/out") == "running 1" ]] || fail "status: $out"
+[[ $(jq -r '.condition + " " + .reason + " " + (.agents | tostring)' "$work/out") == "running agent 1" ]] || fail "status: $out"
 expect_exit 0 baton explain groups --json
 expect_document_fits output/explain
 expect_exit 124 baton wait groups --until idle --timeout 300ms
@@ -277,9 +277,18 @@ if grep -slz "BATON_RUN_ID=${alive%%$'\n'*}" /proc/[0-9]*/environ | grep -q .; t
 fi
 expect_exit 0 baton prune --older-than 1d
 expect_out "removed 0"
+mv groups.json "$work/away.json"
+expect_exit 0 baton status groups --json
+[[ $(jq -r '.condition + " " + .reason' "$work/out") == "gone files" ]] || fail "a flow without its file: $out"
+mv "$work/away.json" groups.json
+# One that was idle leaves the list.
 rm other/one.json
 expect_exit 0 baton status other/one --json
-[[ $(jq -r .process "$work/out") == gone ]] || fail "a flow without its file: $out"
+[[ $(jq -r '.condition + " " + .reason' "$work/out") == "idle no_reaction" ]] || fail "an idle flow without its file: $out"
+expect_exit 0 baton status --names
+[[ $out != *rules/other/one* ]] || fail "an idle flow without its file is listed: $out"
+expect_exit 0 baton status --names --all
+expect_out rules/other/one
 expect_exit 2 baton forget
 expect_err "--gone"
 expect_exit 2 baton forget other/one --gone
@@ -301,6 +310,10 @@ expect_err "means nothing"
 # --wait is for one flow, and ends as the flow does.
 expect_exit 2 baton resume --all --wait
 expect_exit 2 baton retry groups --wait --no-wait
+expect_exit 2 baton retry groups --timeout 5s
+expect_err "--timeout needs --wait"
+expect_exit 2 baton retry groups --wait --timeout soon
+expect_err "a duration such as"
 expect_exit 3 baton resume other/two --wait
 expect_err "so the flow will not change"
 expect_exit 0 baton resume --all

@@ -11,13 +11,23 @@ expect_exit 2 baton
 expect_exit 0 baton --help
 commands=$(sed -n '/^Commands:/,/^$/p' "$work/out" | awk '/^  / { print $1 }')
 (($(wc -w <<<"$commands") >= 20)) || fail "the list of commands is short: $commands"
-for code in 0 1 2 3 75 124 130; do
+table=$(sed -n '/^Exit codes:/,$p' "$work/out" | grep -oE '^  [0-9]+' | tr -d ' ' | paste -sd ' ')
+[[ $table == "0 1 2 3 75 124 130" ]] || fail "the table of exit codes is $table"
+for code in $table; do
   grep -Eq "^  $code +[a-zA-Z]" "$work/out" || fail "exit code $code is not in the table"
 done
 for command in $commands; do
   expect_exit 0 baton "$command" --help
   expect_out "Usage: baton $command"
   expect_out "Exit codes:"
+  # Only codes of the table, in its order, each once.
+  codes=$(sed -n '/^Exit codes:/,$p' "$work/out" | grep -oE '^  [0-9]+' | tr -d ' ' | paste -sd ' ')
+  expected=
+  for code in $table; do
+    if [[ " $codes " == *" $code "* ]]; then expected+="$code "; fi
+  done
+  [[ $codes == "${expected% }" ]] || fail "$command --help has the exit codes $codes"
+  [[ $codes == 0\ * && " $codes " == *" 2 "* ]] || fail "$command --help leaves out 0 or 2: $codes"
   expect_exit 0 baton help "$command"
   expect_exit 2 baton "$command" --no-such-option
   expect_err "unknown option --no-such-option"
@@ -55,6 +65,8 @@ for shell in bash zsh fish; do
   expect_exit 0 baton completions $shell
   expect_out validate
 done
+expect_exit 0 baton completions zsh
+expect_out "running waiting blocked failed stopped paused done idle gone"
 baton completions bash | bash -n || fail "the completions for bash are no bash"
 expect_exit 2 baton completions tcsh
 
@@ -76,7 +88,10 @@ expect_exit 2 baton status --names --json
 expect_exit 2 baton agents --names --json
 
 # A full disk or a closed reader is not a success.
-expect_exit 3 bash -c '"$1" --help >/dev/full' - "$baton_binary"
+for command in --help --version "schema --list" "completions bash" "doctor --json" "status --check"; do
+  # shellcheck disable=SC2086  # words on purpose
+  expect_exit 3 bash -c '"$@" >/dev/full' - "$baton_binary" $command
+done
 
 # What is looked for where: --config, $BATON_CONFIG, the root, the user's, in this order.
 config() { printf 'version: 1\nrules:\n  - { name: %s, files: a.json, stage: /s, react: [{ to: x, notify: true }] }\n' "$1"; }
@@ -239,7 +254,7 @@ expect_out '"schema":"baton/doctor/v1"'
 mkdir -p above/root above/other
 for text in 'roots: [other]' 'roots: ['; do
   printf 'version: 1\n%s\n' "$text" >above/baton.yaml
-  expect_exit 0 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
-  expect_err "there is no configuration for the root $PWD/above/root: baton will start nothing"
+  expect_exit 2 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
+  expect_err "there is no baton.yaml in $PWD/above/root or above it, so there is nothing to do"
 done
 echo "the frame holds"

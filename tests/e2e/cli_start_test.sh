@@ -41,7 +41,8 @@ printf 'a thing\nof two lines\n' >wishes.md
 expect_exit 0 baton start coordination --requirements @wishes.md
 expect_out "recorded"
 [[ ! -e coordination ]] || fail "something was written without a daemon"
-expect_exit 0 baton run --once
+expect_exit 1 baton run --once
+expect_err "coordination/coordination is blocked: role_missing: no agent is configured for the role \`developer\`"
 # Those that the session will ask for are missed at once, by name.
 for role in developer qa_expert tech_lead; do
   expect_err "no agent plays \`$role\`, which coordination asks for, and there is no \`default\`"

@@ -26,8 +26,8 @@ def test(exe):
         check(len(started) >= len(roles) and set(started) == set(roles), group, started, events)
     for word in (r"stage \S+ \[B\]: qa -> dev$", r"stage \S+ \[C\]: review -> dev$", r"ended \S+ \[A\] developer run"):
         check(re.search(word, events, re.M), word, events)
-    check(re.search(r"^FLOW +PROCESS +DECLARED", status, re.M) and
-          re.search(r"^coordination/coordination +idle +completed", status, re.M), status)
+    check(re.search(r"^FLOW +CONDITION +REASON +DECLARED +AGENTS +ACTIVITY +COST +WHY$", status, re.M) and
+          re.search(r"^coordination/coordination +done +- +completed +0 ", status, re.M), status)
 
 
 if __name__ == "__main__":

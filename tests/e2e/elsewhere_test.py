@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import world
+from kill_sweep import only_unchanged
 from world import check, wait_until, write
 
 NOBODY = 65534
@@ -77,13 +78,15 @@ def told_to_agents(exe):
         other.ticket("a", "ready")
         own = {**os.environ, "HOME": other.home, "XDG_STATE_HOME": other.home}
         alone = [exe, "run", "--once", "--act-on-existing", "--root", other.root, "--config", other.config]
-        check(subprocess.run(alone, capture_output=True, env=own).returncode == 0 and len(other.starts()) == 1,
-              other.starts())
+        once = subprocess.run(alone, capture_output=True, text=True, env=own)
+        check(only_unchanged(once) and len(other.starts()) == 1, once, other.starts())
         line = " ".join(alone)
         baton.settings["agents"]["worker"] = {
             **baton.counting("/bin/sh", "-c", f'echo "$BATON_ROOT_STATE" >>{baton.home}/said; '
                              f'"$BATON_EXE" status --root "$BATON_ROOT" --json >>{baton.home}/said 2>&1; '
-                             f'HOME={other.home} XDG_STATE_HOME={other.home} {line} >>{baton.home}/other 2>&1')}
+                             f'HOME={other.home} XDG_STATE_HOME={other.home} {line} >>{baton.home}/other 2>&1; '
+                             # Its ticket is still blocked: the agent left the stage as it was.
+                             '[ $? -eq 1 ]')}
         baton.settings["state_dir"] = baton.state
         baton.configure()
         with open(baton.home + "/daemon.log", "ab") as log:

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 
 import world
-from kill_sweep import Sweep
+from kill_sweep import Sweep, only_unchanged
 from world import check, skip
 
 # What each call may say on Linux, of what a server meets: no room, a broken disk, no descriptors, no
@@ -67,7 +67,7 @@ def calls(baton):
     with Sweep(baton, None) as sweep:
         trace = sweep.home + "/trace"
         done = traced(sweep, trace)
-        check(done.returncode == 0, "without a fault it gave", done.returncode, done.stderr)
+        check(only_unchanged(done), "without a fault it gave", done.returncode, done.stderr)
         own = False
         with open(trace, errors="replace") as lines:
             for line in lines:
@@ -126,7 +126,7 @@ def fault(baton, call, error, number):
             return f"{where} it hangs: {(hangs.stderr or b'').decode()[-600:]}", False, False
         # A write that fails is tried again within a minute; who is to work off all now is told.
         refused = done.returncode == 1 and "a write of baton's own was refused" in done.stderr
-        if done.returncode not in (0, 3) and not refused:
+        if done.returncode != 3 and not only_unchanged(done) and not refused:
             return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True, False
         if done.returncode == 3 and not re.search(r"error|critical|baton:", done.stderr):
             return f"{where} ended with 3 and said nothing: {done.stderr[-600:]}", True, False

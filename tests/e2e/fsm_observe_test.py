@@ -33,6 +33,12 @@ def why(loops, name):
     return next(each["why"] for each in loops.lines("status") if each["flow"] == f"fsm_loop/{name}")
 
 
+def told(loops, name):
+    """What status says of the loop: condition, reason and what to do."""
+    return next((each["condition"], each["reason"], each["do"]) for each in loops.lines("status")
+                if each["flow"] == f"fsm_loop/{name}")
+
+
 def dead_pid():
     with subprocess.Popen(["true"]) as process:
         process.wait()
@@ -56,7 +62,8 @@ def owner_by_pid_file(exe):
         finally:
             owner.kill()
         owner.wait()
-        wait_until(lambda: "is not running any more; `baton resume x` takes it over" in why(loops, "x"), lambda: why(loops, "x"))
+        wait_until(lambda: "is not running any more" in why(loops, "x"), lambda: why(loops, "x"))
+        check(told(loops, "x") == ("blocked", "interrupted", "baton resume fsm_loop/x"), loops.lines("status"))
         loops.call("resume", "fsm_loop/x", "--set", "word=it's")
         state = loops.wait_end("x")
         check(loops.ran() == ["b it's"], loops.ran())
@@ -72,7 +79,8 @@ def runs_named_by_themselves(exe):
         loops.define("x", TWO % ("x", "x"))
         world.write(running(loops, name + ".state.json"), state_of("x", status="interrupted"))
         loops.start()
-        wait_until(lambda: "`baton resume " + name + "` continues it" in why(loops, name), lambda: why(loops, name))
+        wait_until(lambda: why(loops, name) == "another program has ended it (interrupted)", lambda: why(loops, name))
+        check(told(loops, name) == ("idle", "other_program", None), told(loops, name))
         loops.call("resume", "fsm_loop/" + name)
         loops.wait_end(name)
         check(loops.ran() == ["b none"], loops.ran())
@@ -133,10 +141,12 @@ def why_it_ended(exe):
         loops.start()
         loops.begin("f")
         loops.wait_end("f", "failed")
-        check("by error: no disk; `baton start f` starts a new run" in why(loops, "f"), why(loops, "f"))
+        check('ended by an error in the state "a": no disk' in why(loops, "f"), why(loops, "f"))
+        check(told(loops, "f") == ("failed", "loop_error", "baton start fsm_loop/f"), told(loops, "f"))
         loops.begin("i")
         loops.wait_end("i", "interrupted")
-        check("by max_iterations; `baton resume i` continues it" in why(loops, "i"), why(loops, "i"))
+        check("used up its 1 steps" in why(loops, "i"), why(loops, "i"))
+        check(told(loops, "i") == ("failed", "max_steps", "baton resume fsm_loop/i --max-steps 2"), told(loops, "i"))
 
 
 if __name__ == "__main__":

@@ -222,7 +222,7 @@ def not_looked_at_yet(exe):
         with open(baton.root + "/tickets/a.json", "w") as file:
             file.write('{"status": "ready"}')
             file.flush()
-            wait_until(lambda: status(baton, "rules/t/a")["waiting_for"] == "unseen", lambda: baton.lines("status"))
+            wait_until(lambda: status(baton, "rules/t/a")["reason"] == "settling", lambda: baton.lines("status"))
             said = baton.call("explain", "rules/t/a").stdout
             check("has not yet looked at tickets/a.json" in said and "would be started" not in said, said)
             check(not baton.starts(), baton.starts())
@@ -231,7 +231,7 @@ def not_looked_at_yet(exe):
         for word in ("new", "ready"):
             baton.ticket("a", word)
             wait_until(lambda: status(baton, "rules/t/a")["declared"] == word and
-                       status(baton, "rules/t/a")["waiting_for"] != "unseen", lambda: baton.lines("status"))
+                       status(baton, "rules/t/a")["reason"] != "settling", lambda: baton.lines("status"))
         planned = baton.call("run", "--dry-run").stdout
         check("would not start worker for rules/t/a main: max_entries: " in planned, planned)
 
@@ -261,7 +261,7 @@ def half_written(exe):
         try:
             time.sleep(0.5)
             baton.ticket("a", "ready")
-            wait_until(lambda: status(baton, "rules/t/a")["waiting_for"] == "being_written",
+            wait_until(lambda: status(baton, "rules/t/a")["reason"] == "settling",
                        lambda: baton.lines("status"))
             said = baton.call("explain", "rules/t/a").stdout
             check("parts/a.json cannot be read as it stands" in said and "would be started" not in said, said)
@@ -283,7 +283,7 @@ def changed_and_not_read(exe):
         baton.canary()
         wait_until(lambda: status(baton, "rules/t/a")["declared"] == "Ready")
         seen = status(baton, "rules/t/a")
-        check((seen["process"], seen["configuration"]) == ("idle", "changed"), seen)
+        check((seen["condition"], seen["configuration"]) == ("idle", "changed"), seen)
         check("was changed after the daemon read it; `baton reload`" in baton.call("status").stdout)
         check(not baton.explain("rules/t/a")["desired"], baton.explain("rules/t/a"))
         check("`baton reload`" in baton.call("explain", "rules/t/a").stderr)
@@ -297,8 +297,8 @@ def changed_and_not_read(exe):
         # Without the copy it is said what the words are worth.
         with copies_lost(baton):
             check("The output follows the file as it is now" in baton.call("status").stdout)
-            check(status(baton, "rules/t/a")["process"] == "waiting", "a copy that is another one counts")
-        check(status(baton, "rules/t/a")["process"] == "idle")
+            check(status(baton, "rules/t/a")["condition"] == "waiting", "a copy that is another one counts")
+        check(status(baton, "rules/t/a")["condition"] == "idle")
         # Whoever was told that it was read sees that it was, also who looks all the time.
         log = baton.home + "/watched"
         with open(log, "wb") as file:
@@ -360,7 +360,7 @@ def broken(exe):
               limits={"max_attempts": 1}) as baton:
         baton.start()
         baton.ticket("bad", "ready")
-        wait_until(lambda: (status(baton, "rules/t/bad") or {}).get("process") == "failed")
+        wait_until(lambda: (status(baton, "rules/t/bad") or {}).get("condition") == "failed")
         baton.ticket("idle", "new")
         wait_until(lambda: status(baton, "rules/t/idle"))
         with open(baton.config) as file:
@@ -371,7 +371,7 @@ def broken(exe):
             check("the daemon goes on with the last good one" in shown.stdout, shown.stdout)
             check("the daemon goes on with the last good one" in shown.stderr, shown.stderr)
             seen = status(baton, "rules/t/idle")
-            check((seen["process"], seen["declared"], seen["configuration"]) == ("idle", "new", "unusable"), seen)
+            check((seen["condition"], seen["declared"], seen["configuration"]) == ("idle", "new", "unusable"), seen)
             check(baton.call("wait", "rules/t/bad", "--until", "done", "--timeout", "60s", code=1))
             ticket = baton.root + "/tickets/idle.json"
             check(baton.explain(ticket)["documents"][0]["verdict"] == "accepted", baton.explain(ticket))
@@ -390,7 +390,7 @@ def broken(exe):
         baton.daemon.terminate()
         check(baton.daemon.wait(timeout=60) == 0)
         seen = status(baton, "rules/t/idle")
-        check((seen["waiting_for"], seen["configuration"]) == ("unconfigured", "unusable"), seen)
+        check((seen["reason"], seen["configuration"]) == ("unconfigured", "unusable"), seen)
         check("the configuration cannot be used" in seen["why"], seen)
         before = open(ticket).read()
         refused = baton.call("set", ticket, "/status={}", code=2)
@@ -437,7 +437,7 @@ def gone(exe):
         os.rename(inside, away)
         words = f"the configuration {inside} is not there any more; the daemon goes on with what it read"
         seen = flow(baton, "rules/t/a")
-        check((seen["process"], seen["configuration"]) == ("idle", "unusable"), seen)
+        check((seen["condition"], seen["configuration"]) == ("idle", "unusable"), seen)
         check(words in plain(baton, "status").stdout)
         for command in ["explain", "rules/t/a"], ["run", "--dry-run"]:
             check(words in plain(baton, *command).stderr, plain(baton, *command))
@@ -474,7 +474,8 @@ def schema(exe):
         baton.ticket("idle", "new")
         baton.canary()
         for name in "rules/t/idle", "rules/rest/b":
-            check(status(baton, name)["waiting_for"] == "change", status(baton, name))
+            seen = status(baton, name)
+            check((seen["condition"], seen["reason"]) == ("idle", "no_reaction"), seen)
         shown = baton.call("status")
         check("ticket.schema.json" in shown.stderr
               and "the daemon goes on with what it read before" in shown.stderr, shown.stderr)
@@ -485,7 +486,7 @@ def schema(exe):
         # Nobody has read it then, and nobody will begin with it.
         baton.daemon.terminate()
         check(baton.daemon.wait(timeout=60) == 0)
-        check(status(baton, "rules/t/idle")["waiting_for"] == "unconfigured", baton.lines("status"))
+        check(status(baton, "rules/t/idle")["reason"] == "unconfigured", baton.lines("status"))
         check("going on without dialect rules" in baton.call("status").stderr)
 
 
@@ -505,7 +506,7 @@ def several_roots(exe):
         def answers():
             for root in roots:
                 seen = flow(baton, "rules/t/f", "--root", root)
-                check(seen["waiting_for"] == "no_daemon" and seen["root"] == root, seen)
+                check(seen["reason"] == "no_daemon" and seen["root"] == root, seen)
                 check("would start worker for rules/t/f" in plain(baton, "run", "--dry-run", "--root", root).stdout)
                 ticket = root + "/tickets/f.json"
                 for places in (["--root", root], []):
@@ -522,7 +523,7 @@ def several_roots(exe):
         baton.settings["roots"] = roots
         write(away + "/baton.yaml", baton.settings)
         seen = json.loads(plain(baton, "status", "--json", "--root", roots[0], folder=away).stdout)
-        check(seen["waiting_for"] == "no_daemon", seen)
+        check(seen["reason"] == "no_daemon", seen)
         # One upwards that does not name the root is about something else.
         write(inside, {**baton.settings, "roots": ["b"]})
         check(not plain(baton, "status", "--json", "--root", roots[0]).stdout)
@@ -535,7 +536,7 @@ def several_roots(exe):
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_until(lambda: len(baton.starts("rules/t/f")) == 2)
         for root in roots:
-            wait_until(lambda: (flow(baton, "rules/t/f", "--root", root) or {}).get("process") == "running")
+            wait_until(lambda: (flow(baton, "rules/t/f", "--root", root) or {}).get("condition") == "running")
             check("enum" in plain(baton, "set", root + "/tickets/f.json", '/status="odd"', "--root", root,
                                   code=1).stderr)
         with copies_lost(baton):
@@ -551,7 +552,7 @@ def recorded(exe):
     with make(exe, command=("sleep", "1000")) as baton:
         baton.ticket("a", "ready")
         baton.call("stop", "--all")
-        check(status(baton, "rules/t/a")["process"] != "waiting", baton.lines("status"))
+        check(status(baton, "rules/t/a")["condition"] != "waiting", baton.lines("status"))
         check("would not start" in baton.call("run", "--dry-run").stdout)
         baton.call("resume", "--all")
         requests = glob.glob(baton.state + "/*/requests/*.json")
@@ -560,7 +561,7 @@ def recorded(exe):
         check("would start worker for rules/t/a" in dry.stdout, dry)
         check("1 request is recorded for the next daemon: resume --all" in dry.stderr, dry.stderr)
         seen = status(baton, "rules/t/a")
-        check((seen["waiting_for"], seen["recorded"]) == ("no_daemon", ["resume"]), seen)
+        check((seen["reason"], seen["recorded"]) == ("no_daemon", ["resume"]), seen)
         check("recorded for the next daemon: resume --all" in baton.call("status").stdout)
         check("recorded for the next daemon: resume --all" in baton.call("explain", "rules/t/a").stderr)
         # Looking deals with nothing.
@@ -609,7 +610,7 @@ def recorded_workflow(exe):
         check("agent_run/first" in plain(baton, "explain", "first").stdout)
         # Another command that is about it finds it as well.
         plain(baton, "pause", "first")
-        check(json.loads(plain(baton, "status", "first", "--json").stdout)["process"] == "paused")
+        check(json.loads(plain(baton, "status", "first", "--json").stdout)["condition"] == "paused")
 
 
 def once_says_what_is_held(exe):
@@ -617,11 +618,15 @@ def once_says_what_is_held(exe):
         baton.ticket("a", "ready")
         for _ in range(2):
             done = baton.once()
-            check(done.returncode == 0, done)
-            check("1 flow is held: see `baton status`" in done.stderr.splitlines()[-1], done.stderr)
+            check(done.returncode == 1, done)
+            said = done.stderr.splitlines()
+            check(said[-1].endswith(" info 1 flow: 1 blocked"), done.stderr)
+            check(" warning rules/t/a is blocked: agent_unusable: " in said[-2] and "./nowhere" in said[-2], done.stderr)
+            check("; do: " in said[-2] and "`baton doctor`" in said[-2], done.stderr)
         baton.ticket("a", "new")
         done = baton.once()
-        check("held" not in done.stderr.splitlines()[-1], done.stderr)
+        check(done.returncode == 0, done)
+        check(done.stderr.splitlines()[-1].endswith(" info 1 flow: 1 idle"), done.stderr)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import subprocess
 import time
 
 import world
+from kill_sweep import only_unchanged
 from world import check, wait_until, write
 
 NOBODY = 65534
@@ -92,7 +93,7 @@ def damaged(exe, what):
     damage, said, advice = DAMAGE[what]
     with world.World(exe) as baton:
         baton.ticket("a", "ready")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         run = baton.starts()[0].run
         state = os.path.dirname(glob.glob(baton.state + "/*/journal.db")[0])
         path = state + "/journal.db"
@@ -131,7 +132,7 @@ def begun_anew(exe):
         replaced(b"garbage")(path)
         check(baton.once().returncode == 3)
         shutil.move(os.path.dirname(path), baton.home + "/aside")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         check(len(baton.starts()) == 2, baton.starts())
 
 
@@ -149,7 +150,7 @@ def while_running(exe):
         done = baton.once()
         check(done.returncode == 3 and "gone" in done.stderr, done.returncode, done.stderr)
         os.rename(path + ".away", path)
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         flows = sorted(each.flow for each in baton.starts())
         check(flows == ["rules/t/canary1", "rules/t/x"], flows)
 
@@ -249,11 +250,11 @@ def backup_restored(exe):
     """An older journal is brought back, also one that knows some of the runs."""
     with world.World(exe) as baton:
         baton.ticket("z", "ready")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         path = journal_of(baton)
         shutil.copy2(path, baton.home + "/old.db")
         baton.ticket("a", "ready")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         for beside in glob.glob(path + "-*"):
             os.unlink(beside)
         shutil.copy2(path, baton.home + "/new.db")
@@ -262,11 +263,11 @@ def backup_restored(exe):
         refused(baton, "an older one", [run])
         os.unlink(path)
         shutil.copy2(baton.home + "/new.db", path)
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         check(len(baton.starts()) == 2, "the newest one is taken")
         shutil.copy2(baton.home + "/old.db", path)
         moved_away(baton, [run])
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         check(sorted(each.flow for each in baton.starts()) == ["rules/t/a", "rules/t/a", "rules/t/z"], baton.starts())
 
 
@@ -274,9 +275,10 @@ def forgotten_and_known(exe):
     """A forgotten flow is no sign that the journal went back."""
     with world.World(exe) as baton:
         baton.ticket("a", "ready")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         os.unlink(baton.root + "/tickets/a.json")
-        check(baton.once().returncode == 0)
+        done = baton.once()
+        check(only_unchanged(done, "gone: files"), done)
         baton.call("forget", "rules/t/a")
         check(baton.once().returncode == 0)
         check(not baton.lines("agents"))
@@ -294,7 +296,7 @@ def wal_removed_while_running(exe):
             wait_until(lambda: daemon.poll() is not None, "it ends")
             check(daemon.returncode == 3, daemon.returncode)
             check(not baton.starts("rules/t/x"), "it went on without", part)
-            check(baton.once().returncode == 0)
+            check(only_unchanged(baton.once()))
             flows = sorted(each.flow for each in baton.starts())
             check(flows == ["rules/t/canary1", "rules/t/x"], part, flows)
 
@@ -303,7 +305,7 @@ def copied_state(exe):
     """What is pruned in a copy of the state folder, or in one that was moved, is pruned there only."""
     with world.World(exe) as baton:
         baton.ticket("a", "ready")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         baton.ticket("a", "done")
         check(baton.once().returncode == 0)
         run = baton.starts()[0].run
@@ -352,7 +354,7 @@ def kept_as_configured(exe):
         with world.World(exe) as baton:
             for name in "abc":
                 baton.ticket(name, "ready")
-                check(baton.once().returncode == 0)
+                check(only_unchanged(baton.once()))
                 baton.ticket(name, "done")
                 check(baton.once().returncode == 0)
             ids = [each.run for each in baton.starts()]
@@ -404,7 +406,7 @@ def moved_state(exe):
         baton.state = baton.home + "/moved"
         world.write(baton.root + "/go", {})
         wait_until(lambda: not world.processes_with(run), "the agent ends")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         check(len(baton.starts()) == 1, baton.starts())
         ends = [(each["run"], each["outcome"]) for each in baton.lines("agents")]
         check(ends == [(run, "succeeded")], ends)
@@ -432,7 +434,7 @@ def state_elsewhere(exe):
         check("kill " in done.stderr and len(baton.starts()) == 1, done.stderr, baton.starts())
         world.write(baton.root + "/go", {})
         wait_until(lambda: not world.processes_with(run), "the agent ends")
-        check(baton.once().returncode == 0 and len(baton.starts()) == 2, baton.starts())
+        check(only_unchanged(baton.once()) and len(baton.starts()) == 2, baton.starts())
 
 
 def root_renamed(exe):
@@ -467,7 +469,7 @@ def read_by_group(exe):
         os.chmod(baton.state, 0o2750)
         os.chmod(baton.home, 0o755)
         baton.ticket("a", "ready")
-        check(baton.once().returncode == 0)
+        check(only_unchanged(baton.once()))
         run = baton.starts()[0].run
         folder = f"{os.path.dirname(journal_of(baton))}/runs/{run}"
         for path in [folder, *glob.glob(folder + "/*")]:

@@ -1,6 +1,8 @@
-"""`notify:`: what is still true after a restart is not told again, and no program of it outlives its limit or the
-daemon. usage: notify_test.py BATON"""
+"""`notify:`: what people hear and what not, once, in arrays; no program of it outlives its limit or the daemon; and
+the programs of the folder `notify`, against a server of our own. usage: notify_test.py BATON [PART ...]"""
 
+import email
+import email.policy
 import json
 import os
 import signal
@@ -8,9 +10,11 @@ import subprocess
 import threading
 
 import world
+from webhook import Webhook
 from world import check, wait_until, write
 
-# Each call takes its object down; what it does besides is said by the file `how` beside it.
+PROGRAMS = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../notify"))
+# Each call takes its array down; what it does besides is said by the file `how` beside it.
 TOLD = """#!/bin/sh
 here=$(dirname "$0")
 cat >>"$here/told"
@@ -35,13 +39,21 @@ class Told(world.World):
     def how(self, script):
         write(self.home + "/how", script.encode())
 
-    def told(self, event=None, flow=None):
+    def calls(self):
+        """The array of each call."""
         if not os.path.exists(self.home + "/told"):
             return []
         with open(self.home + "/told") as file:
-            objects = [json.loads(line) for line in file.read().splitlines() if line.endswith("}")]
-        return [each for each in objects
+            return [json.loads(line) for line in file.read().splitlines() if line.endswith("]")]
+
+    def told(self, event=None, flow=None):
+        return [each for call in self.calls() for each in call
                 if event in (None, each["event"]) and flow in (None, each["flow"])]
+
+    def said(self):
+        """The log of the daemon."""
+        with open(self.home + "/daemon.log", errors="replace") as log:
+            return log.read()
 
     def end(self, how):
         self.daemon.send_signal(how)
@@ -49,7 +61,7 @@ class Told(world.World):
 
 
 def told_once(exe):
-    """Notices, holds and conflicts that stay true are told once, whatever ends the daemon."""
+    """Notices and conditions that stay true are told once, whatever ends the daemon."""
     with Told(exe) as baton:
         baton.ticket("a", "done")
         baton.ticket("b", "odd")
@@ -58,7 +70,7 @@ def told_once(exe):
         for name in "ab":
             write(f"{baton.root}/two/x/{name}.json", {"status": "rest"})
         baton.start()
-        kinds = {("notice", "rules/t/a"), ("held", "rules/t/b"), ("rejected", "rules/t/bad"), ("conflict", "rules/two/x")}
+        kinds = {("notice", "rules/t/a"), ("blocked", "rules/t/b"), ("blocked", "rules/t/bad"), ("blocked", "rules/two/x")}
 
         def counts(objects):
             all_kinds = [(each["event"], each["flow"]) for each in objects]
@@ -99,8 +111,7 @@ def ended_with_the_daemon(exe):
             check(how == signal.SIGKILL or code == 0, "the daemon gave", code)
             if how == signal.SIGTERM:
                 check(not world.processes_with(mark), "left behind:", world.processes_with(mark))
-                with open(baton.home + "/daemon.log") as log:
-                    check("not told through notify: 1 " in log.read(), "what was not told is not said")
+                check("not told through notify: 1 " in baton.said(), "what was not told is not said")
             wait_until(lambda: not world.processes_with(mark), "left behind")
 
 
@@ -131,28 +142,113 @@ def last_words(exe):
         check("not told" not in done.stderr, done.stderr)
 
 
+def fits_schema(exe, array):
+    done = subprocess.run([exe, "validate", "-", "--schema", "output/notify"], input=json.dumps(array),
+                          capture_output=True, text=True)
+    check(done.returncode == 0, array, done.stdout, done.stderr)
+
+
 def as_described(exe):
-    """Each object is the line of the history with the same number, of the root it names, and fits its schema."""
+    """Each object has its event in the history, names its root, and fits the schema."""
     with Told(exe) as baton:
         baton.start()
         baton.ticket("a", "done")
         baton.ticket("b", "odd")
-        wait_until(lambda: baton.told("notice") and baton.told("held"), "both are told", baton.told)
-        history = {each["seq"]: each for each in baton.lines("events")}
+        wait_until(lambda: baton.told("notice") and baton.told("blocked"), "both are told", baton.told)
+        history = {(each["event"], each["flow"], each["time"]) for each in baton.lines("events")}
         for each in baton.told():
-            check(each == history.get(each["seq"]), each, "is not line", each["seq"], "of the history")
+            check((each["event"], each["flow"], each["time"]) in history, each, "is not in the history")
             check(each["root"] == os.path.realpath(baton.root), each)
-            done = subprocess.run([exe, "validate", "-", "--schema", "output/notify"], input=json.dumps(each),
-                                  capture_output=True, text=True)
-            check(done.returncode == 0, each, done.stdout, done.stderr)
+        for array in baton.calls():
+            fits_schema(exe, array)
+        blocked = baton.told("blocked", "rules/t/b")[0]
+        check((blocked["condition"], blocked["reason"]) == ("blocked", "role_missing"), blocked)
+        check("nobody" in blocked["why"] and blocked["do"], blocked)
+        notice = baton.told("notice")[0]
+        check("done" in notice["why"] and notice["condition"] == "idle" and notice["do"] is None, notice)
+
+
+def three_attempts(exe):
+    """A failed attempt is nobody's business; that all have failed is told with all that helps. What an agent has done
+    is a notice, and nothing else is told of it."""
+    agents = {"broken": {"command": ["/bin/sh", "-c", "seq 20 >&2; echo 'no such model' >&2; exit 1"]},
+              "good": {"command": ["/bin/sh", "-c", f"echo '{{\"status\": \"done\"}}' >$BATON_ROOT/jobs/good.json"]}}
+    rules = [{"name": "j", "files": "jobs/{flow}.json", "stage": "/status",
+              "react": [{"to": "fail", "run": "broken"}, {"to": "work", "run": "good"}, {"to": "done", "notify": True}]}]
+    with Told(exe) as baton:
+        baton.settings.update(agents=agents, rules=rules)
+        baton.configure()
+        baton.start()
+        write(baton.root + "/jobs/bad.json", {"status": "fail"})
+        write(baton.root + "/jobs/good.json", {"status": "work"})
+        wait_until(lambda: baton.told("failed") and baton.told("notice"), "both are told", baton.told)
+        baton.idle()
+        runs = [run for run in baton.lines("agents") if run["flow"] == "rules/j/bad"]
+        check(len(runs) == 3, runs)
+        failed = baton.told("failed")[0]
+        check(failed["flow"] == "rules/j/bad" and failed["condition"] == "failed", failed)
+        check(failed["reason"] == "attempts_exhausted" and failed["since"], failed)
+        check(failed["stderr"] == "".join(f"{n}\n" for n in range(12, 21)) + "no such model", failed)
+        check("no such model" in failed["why"], failed)
+        check(any(run["run"][:8] in failed["why"] for run in runs), failed, runs)
+        check(failed["do"].startswith("baton retry rules/j/bad"), failed)
+        baton.end(signal.SIGTERM)
+        check(sorted((each["event"], each["flow"]) for each in baton.told())
+              == [("failed", "rules/j/bad"), ("notice", "rules/j/good")], baton.told())
+        for array in baton.calls():
+            fits_schema(exe, array)
+
+
+def together(exe):
+    """Many flows that stop for one cause are not as many calls."""
+    with Told(exe) as baton:
+        for number in range(250):
+            baton.ticket(f"n{number}", "odd")
+        baton.start()
+        wait_until(lambda: len(baton.told("blocked")) == 250, "all are told", lambda: len(baton.told()))
+        check(len(baton.calls()) < 25, len(baton.calls()), "calls")
+        check(max(len(call) for call in baton.calls()) <= 100, "a call with more than 100")
+
+
+def by_operator(exe):
+    """What the operator of this machine asked for is no news for him."""
+    with Told(exe) as baton:
+        baton.start()
+        baton.ticket("a", "ready")
+        wait_until(lambda: baton.starts("rules/t/a"))
+        baton.call("pause", "rules/t/a")
+        baton.call("resume", "rules/t/a")
+        baton.call("stop", "rules/t/a")
+        baton.ticket("b", "done")
+        wait_until(lambda: baton.told("notice"), "what comes behind it is told")
+        check(not baton.told("paused") and not baton.told("stopped"), baton.told())
+
+
+def root_gone(exe):
+    """That a root is not there is told once, and files that are gone with their flow."""
+    with Told(exe) as baton:
+        for name in "ab":
+            write(f"{baton.root}/two/x/{name}.json", {"status": "ready"})
+        baton.ticket("a", "odd")
+        baton.start()
+        wait_until(lambda: baton.told("blocked", "rules/t/a"))
+        for name in "ab":
+            os.unlink(f"{baton.root}/two/x/{name}.json")
+        os.rename(baton.root, baton.home + "/elsewhere")
+        wait_until(lambda: baton.told("root_away"), "the root is told", baton.told)
+        os.rename(baton.home + "/elsewhere", baton.root)
+        baton.canary()
+        baton.end(signal.SIGTERM)
+        away = baton.told("root_away")
+        check(len(away) == 1 and (away[0]["condition"], away[0]["reason"]) == ("waiting", "root_away"), away)
+        check(away[0]["flow"] is None and away[0]["do"] is None, away)
+        check(len(baton.told("gone")) <= 1, baton.told("gone"))
 
 
 def failing(exe):
     """A program that fails is said once in the log, and once that it works again."""
     with Told(exe, timeout="1s") as baton:
-        def log():
-            with open(baton.home + "/daemon.log") as file:
-                return file.read()
+        log = baton.said
         baton.how("exit 3\n")
         baton.start()
         baton.ticket("a", "done")
@@ -180,10 +276,11 @@ def reload_goes_on(exe):
     with Told(exe) as baton:
         baton.how('while [ ! -e "$here/go" ]; do sleep 0.05; done\n')
         baton.start()
-        for name in "abc":
+        baton.ticket("a", "done")
+        wait_until(lambda: len(baton.told()) == 1)
+        for name in "bc":
             baton.ticket(name, "done")
         wait_until(lambda: len([each for each in baton.lines("events") if each["event"] == "notice"]) == 3)
-        wait_until(lambda: len(baton.told()) == 1)
         other = baton.home + "/other.sh"
         write(other, b'#!/bin/sh\ncat >>"$(dirname "$0")/other"\n')
         os.chmod(other, 0o755)
@@ -197,7 +294,7 @@ def reload_goes_on(exe):
 
 
 def reminded(exe):
-    """Whoever is asked is told so, and again as often as the configuration says."""
+    """A question is told once, as what blocks the flow, and again as often as the configuration says."""
     with Told(exe) as baton:
         example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/ml_workflow")
         agent = {"command": [example + "/agent.sh"]}
@@ -206,8 +303,12 @@ def reminded(exe):
         baton.configure()
         baton.start()
         check(baton.call("start", "churn", "--dialect", "ml_workflow", "--requirements", "x").returncode == 0)
-        wait_until(lambda: len(baton.told("approval_wanted")) == 3, "the question and two reminders", baton.told)
-        check("(waiting for " in baton.told("approval_wanted")[-1]["why"], baton.told)
+        wait_until(lambda: len(baton.told("reminder")) >= 2, "two reminders", baton.told)
+        blocked = baton.told("blocked")
+        check(len(blocked) == 1 and blocked[0]["reason"] == "approval_wanted", blocked)
+        check(blocked[0]["do"].startswith("baton approve ml_workflow/churn"), blocked)
+        reminder = baton.told("reminder")[-1]
+        check("(waiting for " in reminder["why"] and reminder["do"] == blocked[0]["do"], reminder)
 
 
 def too_many(exe):
@@ -216,14 +317,13 @@ def too_many(exe):
         baton.how("sleep 1000\n")
         os.mkdir(baton.root + "/tickets")
         for number in range(1300):
-            write(f"{baton.root}/tickets/bad{number}.json", b"[]")
+            baton.ticket(f"n{number}", "done")
         baton.start()
-        wait_until(lambda: baton.told("rejected"), "the first one is told")
-        wait_until(lambda: len([each for each in baton.lines("events") if each["event"] == "rejected"]) == 1300,
+        wait_until(lambda: baton.told("notice"), "the first ones are told")
+        wait_until(lambda: len([each for each in baton.lines("events") if each["event"] == "notice"]) == 1300,
                    "all are seen")
         baton.end(signal.SIGTERM)
-        with open(baton.home + "/daemon.log") as log:
-            check("not told through notify: 1300 events" in log.read(), "the end does not say how many were told to nobody")
+        check("not told through notify: 1300 events" in baton.said(), "the end does not say how many were told to nobody")
 
 
 def busy_folder(exe):
@@ -269,7 +369,7 @@ def closed_streams(exe):
             baton.idle()
             check(baton.end(signal.SIGTERM) == 0, closed, "ends")
         with open(baton.home + "/whole") as file:
-            check(file.read().count("\n") == len(baton.told()), "no program of it was cut short")
+            check(file.read().count("\n") == len(baton.calls()), "no program of it was cut short")
         state = f"{baton.state}/{os.listdir(baton.state)[0]}"
         for name in ("", *os.listdir(state)):
             is_so, folder = os.stat(f"{state}/{name}").st_mode & 0o777, os.path.isdir(f"{state}/{name}")
@@ -278,7 +378,7 @@ def closed_streams(exe):
 
 
 def finished(exe):
-    """That a flow has come to its end is told, once, whatever ends the daemon."""
+    """That a flow has come to its end, or has given up, is told, once, whatever ends the daemon."""
     with Told(exe) as baton:
         for name, script in (("well", "true"), ("badly", "echo 'FATAL_ERROR: no way'")):
             write(f"{baton.root}/.loops/{name}.yaml", f"name: {name}\ninitial: a\nstates:\n"
@@ -288,22 +388,185 @@ def finished(exe):
         baton.start()
         for name in ("well", "badly"):
             check(baton.call("start", name).returncode == 0)
-        wait_until(lambda: len(baton.told("finished")) == 2, "both are told", baton.told)
+        wait_until(lambda: baton.told("finished") and baton.told("failed"), "both are told", baton.told)
         baton.end(signal.SIGKILL)
         baton.start()
         baton.canary()
         baton.idle()
-        told = {each["flow"]: each["why"] for each in baton.told("finished")}
-        check(len(baton.told("finished")) == 2 and told["fsm_loop/well"] == "completed", baton.told("finished"))
-        check(told["fsm_loop/badly"].startswith("failed: ") and "no way" in told["fsm_loop/badly"], told)
+        told = {each["flow"]: each for each in baton.told() if each["event"] in ("finished", "failed")}
+        check(len(baton.told("finished")) == len(baton.told("failed")) == 1, baton.told())
+        well, badly = told["fsm_loop/well"], told["fsm_loop/badly"]
+        check((well["event"], well["condition"], well["reason"], well["do"]) == ("finished", "done", None, None), well)
+        check((badly["event"], badly["condition"], badly["reason"]) == ("failed", "failed", "loop_error"), badly)
+        check("no way" in badly["why"] and badly["do"], badly)
 
 
-def test(exe):
-    for part in (told_once, ended_with_the_daemon, limited, last_words, as_described, failing, reload_goes_on, reminded,
-                 too_many, busy_folder, closed_streams, finished):
-        part(exe)
-        print(part.__name__, "passed", flush=True)
+# ---- the programs of the folder `notify`
+
+def notification(**more):
+    return {"schema": "baton/notify/v1", "event": "failed", "time": "2026-01-02T03:04:05.678Z", "root": "/srv/project",
+            "flow": "rules/tickets/a", "subject": "main", "condition": "failed", "reason": "attempts_exhausted",
+            "since": "2026-01-02T03:00:00Z", "why": "run 1a2b3c4d failed (exit_1): \"no such model\"",
+            "do": "baton retry rules/tickets/a main", "stderr": "one\n\u001b[31mtwo\u001b[0m\nno such <model>\n",
+            "cost": 0.25, **more}
+
+
+FINISHED = notification(event="finished", flow="fsm_loop/well", condition="done", reason=None, why="reached done",
+                        do=None, stderr=None)
+
+
+def send(program, array, arguments=(), path=os.environ["PATH"], **env):
+    """The program with nothing else in its environment, as the daemon calls it."""
+    given = array if isinstance(array, bytes) else json.dumps(array).encode()
+    return subprocess.run([os.path.join(PROGRAMS, program), *arguments], input=given, capture_output=True,
+                          env={"PATH": path, **env}, timeout=world.PATIENCE, check=False)
+
+
+def services(url):
+    """Program → its environment, the path of its posts, the text in a body, the secret."""
+    return {
+        "ntfy": ({"NTFY_URL": url, "NTFY_TOPIC": "builds", "NTFY_TOKEN": "tk_secret"}, "/", "message", "tk_secret"),
+        "slack": ({"SLACK_WEBHOOK_URL": url + "/services/T1/B2/s3cret"}, "/services/T1/B2/s3cret", "text", "s3cret"),
+        "telegram": ({"TELEGRAM_URL": url, "TELEGRAM_TOKEN": "12:s3cret", "TELEGRAM_CHAT_ID": "-100"},
+                     "/bot12:s3cret/sendMessage", "text", "s3cret"),
+    }
+
+
+def one_line_error(done, secret, *says):
+    error = done.stderr.decode()
+    check(error.endswith("\n") and error.count("\n") == 1, repr(error))
+    check(all(each in error for each in says) and secret not in error, error)
+
+
+def accepted(_):
+    """One message for an array, with all that helps; a message that is too long is cut and says so."""
+    for program in services(""):
+        with Webhook() as hook:
+            env, path, member, _ = services(hook.url)[program]
+            done = send(program, [notification(), FINISHED], **env)
+            check((done.returncode, done.stdout, done.stderr) == (0, b"", b""), program, done)
+            check(len(hook.posts) == 1 and hook.posts[0][0] == path, hook.posts)
+            headers, body = hook.posts[0][1:]
+            text = body[member]
+            for part in ("failed rules/tickets/a: run 1a2b3c4d", "do: baton retry rules/tickets/a main", "| two\n",
+                         "finished fsm_loop/well: reached done", "root: /srv/project"):
+                check(part in text, program, "lacks", part, text)
+            check("\x1b" not in text and text.count("root:") == 1, text)
+            check(("&lt;model&gt;" if program == "slack" else "<model>") in text, text)
+            if program == "ntfy":
+                check(body["title"] == "baton: 1 failed, 1 finished" and body["priority"] == 4, body)
+                check(body["topic"] == "builds" and headers["authorization"] == "Bearer tk_secret", headers)
+            if program == "telegram":
+                check(body["chat_id"] == "-100", body)
+            done = send(program, [notification(why="\u00e9" * 300, flow=f"rules/t/{n}", root=f"/r{n}") for n in range(100)],
+                        **env)
+            text = hook.posts[1][2][member]
+            check(done.returncode == 0 and "more: baton status" in text, done, text)
+            check(len(text.encode()) <= 4096 and "/r0: failed rules/t/0" in text, len(text.encode()), text)
+            send(program, [notification(why="x" * 100_000, stderr="y" * 100_000)], **env)
+            check(len(hook.posts[2][2][member].encode()) <= 4096, "too long")
+            send(program, [FINISHED], **env)
+            if program == "ntfy":
+                check(hook.posts[3][2]["priority"] == 3 and hook.posts[3][2]["title"] == "baton: finished fsm_loop/well",
+                      hook.posts[3])
+
+
+def refused(_):
+    """An answer but 2xx, none in time, another host, no host: 1, and a line that says it without the secret."""
+    for program in services(""):
+        with Webhook(500, 403) as hook:
+            env, path, _, secret = services(hook.url)[program]
+            host = hook.url.removeprefix("http://")
+            one_line_error(send(program, [FINISHED], **env), secret, program + ": ", host + " answered 500", "this is what")
+            done = send(program, [FINISHED], **env)
+            check(done.returncode == 1 and len(hook.posts) == 2, done, hook.posts)
+        with Webhook() as other, Webhook(other.url + "/" + path) as hook:
+            done = send(program, [FINISHED], **services(hook.url)[program][0])
+            check(done.returncode == 1 and len(hook.posts) == 1 and not other.posts, done, other.posts)
+            one_line_error(done, secret, "answered 302", other.url.removeprefix("http://"), "not followed")
+        with Webhook("hang") as hook:
+            done = send(program, [FINISHED], NOTIFY_TIMEOUT="0.5", **services(hook.url)[program][0])
+            check(done.returncode == 1, done)
+            one_line_error(done, secret, "did not answer within 0.5 s")
+        # Nobody listens there any more.
+        done = send(program, [FINISHED], **services(hook.url)[program][0])
+        check(done.returncode == 1, done)
+        one_line_error(done, secret, "cannot be reached")
+
+
+def wrongly_set(_):
+    """What is wrong on our side is 2, and names the variable, the line or the input."""
+    for program in services(""):
+        done = send(program, [FINISHED])
+        check(done.returncode == 2, done)
+        one_line_error(done, "secret", " is not set")
+        env = {name: "ftp" + value[4:] if value.startswith("http") else value
+               for name, value in services("http://127.0.0.1:9")[program][0].items()}
+        done = send(program, [FINISHED], **env)
+        check(done.returncode == 2 and b"must begin with https://" in done.stderr, done)
+    for given in (b"", b"[]", b"{}", b"[1]", b"[{", b"\xff"):
+        done = send("ntfy", given, NTFY_TOPIC="x", NTFY_URL="http://127.0.0.1:9")
+        check(done.returncode == 2 and done.stderr.count(b"\n") == 1, given, done)
+    done = send("ntfy", [FINISHED], NTFY_TOPIC="x", NOTIFY_TIMEOUT="soon")
+    check(done.returncode == 2 and b"NOTIFY_TIMEOUT" in done.stderr, done)
+    done = send("ntfy", [FINISHED], arguments=["/nowhere"])
+    check(done.returncode == 2 and b"/nowhere" in done.stderr, done)
+
+
+def by_mail(_):
+    """Mail goes through sendmail, with the addresses in the message."""
+    with world.World("baton") as place:
+        sendmail = place.home + "/bin/sendmail"
+        path = place.home + "/bin:" + os.environ["PATH"]
+
+        def stands_in(script):
+            write(sendmail, f'#!/bin/sh\n{script}\n'.encode())
+            os.chmod(sendmail, 0o755)
+
+        stands_in(f'echo "$@" >{place.home}/arguments; cat >{place.home}/letter')
+        long = "\n".join(str(number) for number in range(10))
+        done = send("mail", [notification(stderr=long, why="caf\u00e9\nBcc: x@example.org"), FINISHED], path=path,
+                    MAIL_TO="a@example.org, b@example.org", MAIL_FROM="baton@example.org")
+        check((done.returncode, done.stdout, done.stderr) == (0, b"", b""), done)
+        with open(place.home + "/arguments") as file:
+            check(file.read() == "-i -t\n", "addresses on a command line")
+        with open(place.home + "/letter", "rb") as file:
+            letter = email.message_from_binary_file(file, policy=email.policy.default)
+        check(letter["To"] == "a@example.org, b@example.org" and letter["From"] == "baton@example.org", letter)
+        check(letter["Subject"] == "baton: 1 failed, 1 finished" and letter["Bcc"] is None, letter)
+        text = letter.get_content()
+        check("caf\u00e9" in text and "  | 0\n" in text and "  | 9\n" in text and "do: baton retry" in text, text)
+        stands_in("cat >/dev/null; echo 'no such host' >&2; exit 75")
+        done = send("mail", [FINISHED], path=path, MAIL_TO="a@example.org")
+        check(done.returncode == 1, done)
+        one_line_error(done, "secret", "ended with 75: no such host")
+        stands_in("exec sleep 1000")
+        done = send("mail", [FINISHED], path=path, MAIL_TO="a@example.org", NOTIFY_TIMEOUT="0.5")
+        check(done.returncode == 1, done)
+        one_line_error(done, "secret", "did not end within 0.5 s")
+        done = send("mail", [FINISHED], path=path)
+        check(done.returncode == 2 and b"MAIL_TO is not set" in done.stderr, done)
+        done = send("mail", [FINISHED], path=path, MAIL_TO="a@example.org", MAIL_SENDMAIL="/nowhere/sendmail")
+        check(done.returncode == 2 and b"/nowhere/sendmail" in done.stderr, done)
+
+
+def shipped_program(exe):
+    """A program of ours in `notify:`, with its settings in a file: the message arrives; that the server refuses is in
+    the log, from the program and from the daemon."""
+    with Told(exe) as baton, Webhook(200, 500) as hook:
+        write(baton.home + "/ntfy", f"# where it goes\nNTFY_URL={hook.url}\nNTFY_TOPIC='builds'\n".encode())
+        baton.settings["notify"] = {"command": [os.path.join(PROGRAMS, "ntfy"), baton.home + "/ntfy"]}
+        baton.configure()
+        baton.start()
+        baton.ticket("b", "odd")
+        wait_until(lambda: hook.posts, "the message arrives", baton.said)
+        check("blocked rules/t/b" in hook.posts[0][2]["message"] and hook.posts[0][2]["topic"] == "builds", hook.posts)
+        baton.ticket("c", "odd")
+        wait_until(lambda: "did not exit with 0" in baton.said(), "the failure is said", baton.said)
+        check("ntfy: 127.0.0.1:" in baton.said() and "answered 500" in baton.said(), baton.said())
 
 
 if __name__ == "__main__":
-    world.main(test)
+    world.main_parts((told_once, ended_with_the_daemon, limited, last_words, as_described, three_attempts, together,
+                      by_operator, root_gone, failing, reload_goes_on, reminded, too_many, busy_folder, closed_streams,
+                      finished, accepted, refused, wrongly_set, by_mail, shipped_program))

@@ -19,6 +19,7 @@ import subprocess
 import uuid
 
 import world
+from kill_sweep import only_unchanged
 from world import check, skip, wait_until
 
 RULE = {"name": "g", "files": "coordination/groups.json", "stage": "/{subject}/status",
@@ -131,10 +132,12 @@ def judge(machine, policy, where):
             check(numbers[subject] == (1 if subject in before else 0), subject, "was repeated:", *says)
     status = machine.lines("status")[0]
     if interrupted and policy != "retry":
-        check(status["process"] in ("held", "failed") and "interrupted" in status["why"], status, *says)
+        check(status["condition"] == ("failed" if policy == "fail" else "blocked"), status, *says)
+        check("interrupted" in status["why"], status, *says)
         check(("on_interrupted: fail" in status["why"]) == (policy == "fail"), status, *says)
     if policy == "fail":
-        check(done.returncode == (1 if interrupted else 0), "exit code", done.returncode, status, *says)
+        check(only_unchanged(done, "failed: interrupted" if interrupted else "blocked: no_change"), "exit code",
+              done.returncode, status, *says)
     return interrupted
 
 
@@ -161,7 +164,7 @@ def at_rest(baton, policy, *before):
         if policy != "retry":
             machine.call("retry", FLOW, code=None)
             done = machine.once()
-            check(done.returncode == 0, "after retry:", done.returncode, done.stderr)
+            check(only_unchanged(done), "after retry:", done.returncode, done.stderr)
             check(len(machine.starts()) == 2 * len(SUBJECTS), "after retry:", machine.starts())
 
 

@@ -13,7 +13,7 @@ def held(baton, flow, *says):
     """Waits until status gives the reason; explain gives it too."""
     def told():
         return [line for line in baton.lines("status") if line["flow"] == flow and
-                line["waiting_for"] == "agent_unusable" and all(word in line["why"] for word in says)]
+                line["reason"] == "agent_unusable" and all(word in line["why"] for word in says)]
     wait_until(told, flow, "is held for", *says, lambda: baton.call("status").stdout)
     holds = baton.explain(flow)["holds"]
     check(any(hold["reason"] == "agent_unusable" and all(word in hold["why"] for word in says)
@@ -49,10 +49,14 @@ def never_entered(exe):
             log = baton.call("logs", run["run"], "--stderr").stdout
             check(program in log and error in log and guess in log, "stderr says:", log)
             ended, = (each for each in baton.lines("events") if each["event"] == "ended" and each["run"] == run["run"])
-            why, = (each["why"] for each in baton.lines("status") if each["flow"] == "rules/t/" + name)
+            status, = (each for each in baton.lines("status") if each["flow"] == "rules/t/" + name)
+            why = status["why"]
             for said in (ended["why"], why, once.stderr):
                 check("exec_failed" in said and program in said and error in said, "is not said in", said)
-            check("--stderr`" in why, why)
+            # The run by name, and the last line of its stderr.
+            check(f"run {run['run'][:8]}, " in why and why.endswith(f': "{log.splitlines()[-1]}"'), why, log)
+            check((status["condition"], status["reason"], status["do"]) ==
+                  ("failed", "attempts_exhausted", f"baton retry rules/t/{name}"), status)
 
 
 def test(exe):
@@ -74,7 +78,7 @@ def test(exe):
             baton.ticket(name, "ready")
             held(baton, flow, "`worker`", says)
             wait_until(lambda: [each for each in baton.lines("events") if each["flow"] == flow and
-                                each["event"] == "held" and says in each["why"]], "the daemon says so too")
+                                each["event"] == "blocked" and says in each["why"]], "the daemon says so too")
             check(not baton.starts(flow), "it was started")
             mend()
             # Any look of the daemon will do; so it is not waited for the one that comes each minute.

@@ -13,6 +13,7 @@ import signal
 import subprocess
 
 import world
+from kill_sweep import only_unchanged
 from world import check, wait_until
 
 DOCUMENTS = {"job": "queue/{flow}.json",
@@ -109,7 +110,7 @@ def unusable_prompts(exe):
            "name.md": (b"Build ${taget}\n", "did you mean `${target}`?")}
     names = [name.removesuffix(".md") for name in bad]
     with Queue(exe, {**QUEUE, "react": [{"to": "queued", "run": "worker"}] + [
-            {"to": name.removesuffix(".md"), "run": "worker", "purpose": "held", "prompt": name} for name in bad]}) as w:
+            {"to": name.removesuffix(".md"), "run": "worker", "purpose": "blocked", "prompt": name} for name in bad]}) as w:
         for name, (text, _) in bad.items():
             if text is not None:
                 world.write(w.home + "/" + name, text)
@@ -128,12 +129,17 @@ def unusable_prompts(exe):
         alone = w.call("reload")
         check(all(told(alone.stderr.splitlines())) and "is good" not in alone.stdout, alone.stdout, alone.stderr)
         done = w.once()
-        check(done.returncode == 0, done.returncode, done.stderr)
-        check(all(told([line for line in done.stderr.splitlines() if " held " not in line])), done.stderr)
+        check(only_unchanged(done, "blocked: agent_unusable", "blocked: no_change"), done.returncode, done.stderr)
+        # Each is told when the daemon begins, when it is wanted, and at the end.
+        lines = done.stderr.splitlines()
+        for said in ([line for line in lines if " blocked " not in line and " is blocked: " not in line],
+                     [line for line in lines if " blocked rules/q/" in line],
+                     [line for line in lines if " is blocked: agent_unusable: " in line]):
+            check(all(told(said)), done.stderr)
         check([each.flow for each in w.starts()] == ["rules/q/in-queued"], w.starts())
 
         def held():
-            return [each["why"] for each in w.lines("status") if each["waiting_for"] == "agent_unusable"]
+            return [f"{each['why']} ({each['do']})" for each in w.lines("status") if each["reason"] == "agent_unusable"]
 
         check(all(told(held())), held())
         w.start()
@@ -149,7 +155,7 @@ def unusable_prompts(exe):
 
         check([level for level, *_ in doctors()] == ["warning"] and doctors()[0][2] == "`baton reload`", doctors())
         check("and 2 more" in w.call("reload").stdout, "what of it cannot be used is told who has it read")
-        wait_until(lambda: [each.purpose for each in w.starts()] == ["queued", "held"], "the mended one is started")
+        wait_until(lambda: [each.purpose for each in w.starts()] == ["queued", "blocked"], "the mended one is started")
         check(w.starts()[1].flow == "rules/q/in-nowhere", w.starts())
         check(w.call("prompt", w.starts()[1].run).stdout == "Now x\n", "another prompt")
         os.unlink(w.home + "/nowhere.md")
@@ -192,7 +198,8 @@ def doctor(exe):
         said = [each["message"] for each in found if each["level"] == "warning"]
         for says in ("rule t: agents may start each other in a cycle: open -(worker)-> review -(reviewer)-> open",
                      "there is no agent 'reviewer'", "no reaction of the rule runs 'builder'",
-                     "rule t, stage: the schema has no member 'stat' for the pointer /stat; did you mean 'state'?"):
+                     "rule t, stage: the schema has no member 'stat' for the pointer /stat; did you mean 'state'?",
+                     "the rule t has neither `done:` nor `stages:`"):
             check(any(says in each for each in said), "doctor does not say:", says, "but:", said)
         w.settings["notify"] = {"command": ["/nowhere/tell"]}
         w.configure()
@@ -201,6 +208,7 @@ def doctor(exe):
         del w.settings["notify"]
         w.settings["rules"][0]["stage"] = "/state"
         w.settings["rules"][0]["react"] = [{**review[0], "next": "review"}, {**review[1], "next": ["done", "review"]}]
+        w.settings["rules"][0].update(done=["done"], stages=["open", "review"])
         w.configure()
         found = json.loads(w.call("doctor", "--json", code=None).stdout)["findings"]
         check({"fine"} == {each["level"] for each in found if each["check"] == "rules"}, found)
@@ -273,7 +281,7 @@ def groups(exe):
         world.write(w.root + "/coordination/group_status.json",
                     {status: {"status": status, "percentage": 40} for status in (*next_one, "in_progress", "complete")})
         done = w.once()
-        check(done.returncode == 0, done)
+        check(only_unchanged(done), done)
         with open(w.home + "/who") as file:
             check(sorted(file.read().splitlines()) == sorted(f"{status} {role}" for status, role in next_one.items()), done)
 
@@ -302,7 +310,7 @@ def sweep(exe, killat, step, first):
                                   capture_output=True, text=True, timeout=world.PATIENCE)
             check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
             after = w.once()
-            check(after.returncode == 0, "stop", stop, "the next run gave", after.returncode, after.stderr)
+            check(only_unchanged(after), "stop", stop, "the next run gave", after.returncode, after.stderr)
             with open(w.root + "/queue/a.json") as file:
                 text = file.read()
             check('{"state":  "queued", "target": "x", "n": 1.50' in text and json.loads(text)["count"] == "1",

@@ -165,8 +165,8 @@ def completed_stays_so(exe):
         after = {kind: box.doc(kind) for kind in before}
         check(after == before, "a session that is over was written to", before, after)
         [status] = box.lines("status")
-        check(status["process"] == "idle" and status["declared"] == "completed", status)
-        check("messages/dev_to_qa.json is rejected" in status["why"], status)
+        check(status["condition"] == "done" and status["declared"] == "completed", status)
+        check("; coordination/messages/dev_to_qa.json:1:15 /messages/0 is rejected: " in status["why"], status)
         check(len(box.starts()) == sum(DEMO.values()), box.starts())
 
 

@@ -85,7 +85,7 @@ def container(exe):
                     time.sleep(1)
                     wait_until(lambda: not zombies(init), lambda: zombies(init))
                 else:
-                    wait_until(lambda: baton.lines("status")[0]["process"] == "held", lambda: baton.lines("status"))
+                    wait_until(lambda: baton.lines("status")[0]["condition"] == "blocked", lambda: baton.lines("status"))
                 os.kill(children(box.pid)[0], signal.SIGTERM)
                 check(box.wait(timeout=60) == 0, "PID 1 ended with", box.returncode)
         check(os.path.exists(baton.home + "/heard"), "the agent was not told to end")

@@ -26,7 +26,7 @@ def test(exe):
         baton.daemon.kill()
         baton.daemon.wait()
         check(all(run["state"] == "running" for run in runs(baton).values()), runs(baton))
-        check(status(baton)["rules/t/ends"]["process"] == "running", status(baton))
+        check(status(baton)["rules/t/ends"]["condition"] == "running", status(baton))
 
         # A shim that is killed leaves no word, and its agent without anybody.
         killed = runs(baton)["rules/t/killed"]

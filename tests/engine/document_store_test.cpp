@@ -19,7 +19,7 @@ TEST_CASE("what the journal has of a file counts only where it is what was accep
   CHECK(world.agents.order.empty());
   const auto& holds = world.engine->records().at({"rules", "t"}).decision.holds;
   REQUIRE(holds.size() == 1);
-  CHECK(holds[0].reason == "unreadable");
+  CHECK(holds[0].cause.reason == Reason::unconfigured);
   // Written anew, it is what it says.
   world.disk.write("t.json", R"({"s": "ready", "by": "a person"})");
   REQUIRE(world.settle());

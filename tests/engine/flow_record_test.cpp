@@ -46,7 +46,7 @@ struct Tickets : World {
   }
   Word held() const {
     const FlowRecord& record = engine->records().at({"rules", "t/a"});
-    return record.holds.empty() ? "" : record.holds.front().reason;
+    return record.holds.empty() ? "" : std::string(word(record.holds.front().cause.reason));
   }
 };
 
@@ -69,7 +69,7 @@ TEST_CASE("what was resumed by a clock that was ahead has a budget all the same"
   world.disk.write("a.json", R"({"A": "ready", "B": "ready", "C": "ready", "D": "ready"})");
   REQUIRE(world.settle());
   CHECK(world.starts() == 3);
-  CHECK(world.journal.tables.controls.at({"rules", "t/a"}).reason == "spawns_per_hour");
+  CHECK(world.journal.tables.controls.at({"rules", "t/a"}).reason == "cap_reached");
   REQUIRE(world.pass(Millis(1000)));
   Request resume;
   resume.id = "request-1";
@@ -83,7 +83,7 @@ TEST_CASE("what was resumed by a clock that was ahead has a budget all the same"
   world.disk.write("a.json", R"({"E": "ready", "F": "ready", "G": "ready", "H": "ready"})");
   REQUIRE(world.settle());
   CHECK(world.starts() == 6);
-  CHECK(world.journal.tables.controls.at({"rules", "t/a"}).reason == "spawns_per_hour");
+  CHECK(world.journal.tables.controls.at({"rules", "t/a"}).reason == "cap_reached");
 }
 
 TEST_CASE("who was interrupted waits for a person, whatever the clock did between the attempts") {
@@ -119,7 +119,7 @@ TEST_CASE("the budget of an hour counts all starts of it, also when one was by a
   world.restart(-kMonth);
   world.begin_and_move_on(R"({"D": "ready"})");
   CHECK(world.starts() == 3);
-  CHECK(world.control() == "spawns_per_hour");
+  CHECK(world.control() == "cap_reached");
 }
 
 TEST_CASE("starts by a clock that was ahead are an hour old after an hour, in whatever daemon") {

@@ -16,22 +16,22 @@ FlowStatus status_with(std::vector<Hold> holds) {
 
 TEST_CASE("status says every hold, and what several subjects share once") {
   const FlowStatus status =
-      status_with({{"qa", "A", "no_place", "4 of 4 places for agents are taken"},
-                   {"lead", "B", "missing_role", "no agent plays `lead`"},
-                   {"lead", "C", "missing_role", "no agent plays `lead`"}});
-  CHECK(status.process == Process::held);
-  CHECK(status.waiting_for == "missing_role");
+      status_with({{"qa", "A", Reason::free_place, "4 of 4 places for agents are taken"},
+                   {"lead", "B", Reason::role_missing, "no agent plays `lead`"},
+                   {"lead", "C", Reason::role_missing, "no agent plays `lead`"}});
+  CHECK(status.cause.condition == Condition::blocked);
+  CHECK(status.cause.reason == Reason::role_missing);
   CHECK(status.why == "B, C: no agent plays `lead`; A: 4 of 4 places for agents are taken");
 }
 
 TEST_CASE("status names the first few of many subjects, and counts the others") {
   std::vector<Hold> holds;
   for (const char* const subject : {"s1", "s2", "s3", "s4", "s5", "s6", "s7"})
-    holds.push_back({"qa", subject, "no_place", "there is no place"});
+    holds.push_back({"qa", subject, Reason::free_place, "there is no place"});
   const FlowStatus status = status_with(holds);
-  CHECK(status.process == Process::waiting);
+  CHECK(status.cause.condition == Condition::waiting);
   CHECK(status.why == "s1, s2, s3, s4, s5 and 2 more: there is no place");
-  CHECK(status_with({{"qa", "main", "no_place", "full"}}).why == "full");
+  CHECK(status_with({{"qa", "main", Reason::free_place, "full"}}).why == "full");
 }
 
 TEST_CASE("status of an agent that runs on after a pause says both") {
@@ -48,13 +48,14 @@ TEST_CASE("status of an agent that runs on after a pause says both") {
   paused.why = "paused by anna";
   const std::string says = "; 1 agent may finish: qa: status is ready";
   const FlowStatus whole = status_of(record, Plan{}, paused);
-  CHECK(whole.process == Process::running);
+  CHECK(whole.cause.condition == Condition::running);
   CHECK(whole.why == "paused by anna (the whole root)" + says);
   record.control = paused;
   CHECK(status_of(record, Plan{}, ControlRow{}).why == "paused by anna" + says);
 }
 
-TEST_CASE("status of a flow whose agents run says what is held and which file is wrong besides") {
+TEST_CASE(
+    "status of a flow whose agents run says what is not started and which file is wrong besides") {
   FlowRecord record;
   record.id = FlowId{"rules", "groups"};
   Run run;
@@ -62,40 +63,37 @@ TEST_CASE("status of a flow whose agents run says what is held and which file is
   run.key.subject = "A";
   run.why = "A is ready";
   record.runs.push_back(run);
-  record.holds = {{"dev", "B", "no_slot", "1 of 1 is at work"}};
+  record.holds = {{"dev", "B", Reason::free_place, "1 of 1 is at work"}};
   CHECK(status_of(record, Plan{}, ControlRow{}).why ==
-        "dev for A: A is ready; held: B: 1 of 1 is at work");
-  record.holds.push_back({"dev", "C", "paused", "paused by anna"});
+        "dev for A: A is ready; not started: B: 1 of 1 is at work");
+  record.holds.push_back({"dev", "C", Reason::by_operator, "paused by anna"});
   RejectedRow bad;
   bad.path = "mail.json";
   record.rejected["mail.json"] = bad;
   const FlowStatus status = status_of(record, Plan{}, ControlRow{});
-  CHECK(status.process == Process::running);
+  CHECK(status.cause.condition == Condition::running);
   CHECK(status.why ==
-        "mail.json is rejected; `baton explain rules/groups` says why; dev for A: A is ready; "
-        "held: B: 1 of 1 "
-        "is at work");
+        "dev for A: A is ready; not started: B: 1 of 1 is at work; mail.json is rejected");
   record.runs.clear();
   record.holds.pop_back();
   CHECK(status_of(record, Plan{}, ControlRow{}).why ==
-        "mail.json is rejected; `baton explain rules/groups` says why; B: 1 of 1 is at work");
+        "mail.json is rejected; B: 1 of 1 is at work");
 }
 
-TEST_CASE("a file that is wrong holds a flow, and none that has completed") {
+TEST_CASE("a file that is wrong blocks a flow, and none that is done") {
   FlowRecord record;
   record.id = FlowId{"rules", "groups"};
   RejectedRow bad;
   bad.path = "messages.json";
   record.rejected["messages.json"] = bad;
   const FlowStatus held = status_of(record, Plan{}, ControlRow{});
-  CHECK(held.process == Process::held);
-  CHECK(held.waiting_for == "valid_file");
-  record.decision.declared = "completed";
+  CHECK(held.cause.condition == Condition::blocked);
+  CHECK(held.cause.reason == Reason::file_rejected);
+  record.decision.standing.cause = {Condition::done, Reason::none};
   const FlowStatus completed = status_of(record, Plan{}, ControlRow{});
-  CHECK(completed.process == Process::idle);
-  CHECK(completed.waiting_for == "change");
-  CHECK(completed.why.ends_with(
-      "; messages.json is rejected; `baton explain rules/groups` says why"));
+  CHECK(completed.cause.condition == Condition::done);
+  CHECK(completed.cause.reason == Reason::none);
+  CHECK(completed.why.ends_with("; messages.json is rejected"));
 }
 
 TEST_CASE(
@@ -107,31 +105,31 @@ TEST_CASE(
   run.reason = "exit_1";
   CHECK(ending_text(run) == "failed (exit_1)");
   run.outcome = Outcome::voided;
-  run.reason = "write_refused";
-  CHECK(ending_text(run) == "did not run (write_refused)");
+  run.reason = "file_changed";
+  CHECK(ending_text(run) == "did not run (file_changed)");
 }
 
 TEST_CASE("a file that is rejected is told beside every other hold") {
   FlowRecord record;
   record.id = FlowId{"rules", "groups"};
   record.rejected["a.json"].path = "a.json";
-  const std::string rejected = "a.json is rejected; `baton explain rules/groups` says why";
+  const std::string rejected = "a.json is rejected";
   SUBCASE("an agent that has left it has not left the stage as it was") {
-    record.holds = {{"qa", "main", "ended_without_change", "change the file, or `baton retry`"}};
+    record.holds = {{"qa", "main", Reason::no_change, "it left the stage as it was"}};
     const FlowStatus status = status_of(record, Plan{}, ControlRow{});
-    CHECK(status.process == Process::held);
-    CHECK(status.waiting_for == "valid_file");
-    CHECK(status.why == rejected + "; change the file, or `baton retry`");
+    CHECK(status.cause.condition == Condition::blocked);
+    CHECK(status.cause.reason == Reason::file_rejected);
+    CHECK(status.why == rejected + "; it left the stage as it was");
   }
   SUBCASE("also where it is named as the place to write to") {
-    record.holds = {{"qa", "main", "awaiting_input", "write a.json"}};
-    CHECK(status_of(record, Plan{}, ControlRow{}).why == rejected + "; write a.json");
+    record.holds = {{"qa", "main", Reason::answer_wanted, "write a.json"}};
+    CHECK(status_of(record, Plan{}, ControlRow{}).why == "write a.json; " + rejected);
   }
   SUBCASE("what else holds the flow is still the first thing to do") {
-    record.holds = {{"qa", "main", "missing_role", "no agent plays `qa`"}};
+    record.holds = {{"qa", "main", Reason::role_missing, "no agent plays `qa`"}};
     const FlowStatus status = status_of(record, Plan{}, ControlRow{});
-    CHECK(status.waiting_for == "missing_role");
-    CHECK(status.why == rejected + "; no agent plays `qa`");
+    CHECK(status.cause.reason == Reason::role_missing);
+    CHECK(status.why == "no agent plays `qa`; " + rejected);
   }
   SUBCASE("while an agent runs, and when the file it needs is gone then") {
     Run run;
@@ -139,22 +137,21 @@ TEST_CASE("a file that is rejected is told beside every other hold") {
     run.key.subject = "main";
     run.why = "status is ready";
     record.runs.push_back(run);
-    CHECK(status_of(record, Plan{}, ControlRow{}).process == Process::running);
-    CHECK(status_of(record, Plan{}, ControlRow{}).why == rejected + "; qa: status is ready");
+    CHECK(status_of(record, Plan{}, ControlRow{}).cause.condition == Condition::running);
+    CHECK(status_of(record, Plan{}, ControlRow{}).why == "qa: status is ready; " + rejected);
     record.rejected.clear();
-    record.held = Hold{"", "", "gone", "a.json is gone"};
-    CHECK(status_of(record, Plan{}, ControlRow{}).process == Process::running);
+    record.held = Hold{"", "", {Condition::gone, Reason::files}, "a.json is gone"};
+    CHECK(status_of(record, Plan{}, ControlRow{}).cause.condition == Condition::running);
     CHECK(status_of(record, Plan{}, ControlRow{}).why == "qa: status is ready; a.json is gone");
   }
   SUBCASE("while the flow is paused") {
     record.control.control = Control::pause;
     record.control.why = "paused by anna";
-    CHECK(status_of(record, Plan{}, ControlRow{}).why == rejected + "; paused by anna");
+    CHECK(status_of(record, Plan{}, ControlRow{}).why == "paused by anna; " + rejected);
   }
   SUBCASE("several") {
     record.rejected["b.json"].path = "b.json";
-    CHECK(status_of(record, Plan{}, ControlRow{}).why ==
-          "a.json, b.json are rejected; `baton explain rules/groups` says why");
+    CHECK(status_of(record, Plan{}, ControlRow{}).why == "a.json is rejected; b.json is rejected");
   }
 }
 
@@ -169,8 +166,8 @@ TEST_CASE("folders that cannot be listed are told of the root, before all flows"
   const auto all = statuses(records, Plan{});
   REQUIRE(all.size() == 2);
   CHECK(all[0].flow == FlowId{});
-  CHECK(all[0].process == Process::held);
-  CHECK(all[0].waiting_for == "valid_file");
+  CHECK(all[0].cause.condition == Condition::blocked);
+  CHECK(all[0].cause.reason == Reason::folder_unreadable);
   CHECK(all[0].why == "bad: leads over a symbolic link");
   CHECK(json::text(*status_json(all[0]), "flow") == "");
 }

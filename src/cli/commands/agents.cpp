@@ -99,8 +99,9 @@ ExitCode agents_command(Words words) {
   bool live = false;
   Options options(
       "agents", "Lists the runs of agents on all roots, the oldest first. Works without a daemon.",
-      "  0  listed\n  2  wrong usage or configuration; no such flow\n"
-      "  3  the history cannot be read");
+      {{ExitCode::fine, "listed"},
+       {ExitCode::usage, "wrong usage or configuration; no such flow"},
+       {ExitCode::unreachable, "the history cannot be read"}});
   options.word("FLOW", flow, "Only runs of this flow", false);
   options.flag("--running", live, "Only runs that have not ended");
   options.flag("--json", as_json, "One JSON object per line");

@@ -2,12 +2,21 @@
 
 #include "base/embedded.h"
 #include "base/text.h"
+#include "core/condition.h"
 #include "workspace/command.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 
 namespace baton {
 namespace {
+
+/// The words that `wait --until` takes everywhere. A flow has further ones of its own.
+std::string condition_words() {
+  std::string words;
+  for (const ConditionRow& row : kConditions)
+    words += (words.empty() ? "" : " ") + std::string(row.word);
+  return words;
+}
 
 /// Repeats the line with `@NAME@` of a template for each command. Summaries are quoted for the
 /// shell; names need no quotes.
@@ -31,7 +40,9 @@ std::string completions(std::string_view text) {
 ExitCode completions_command(Words words) {
   std::string shell;
   Options options("completions", "Prints completions for a shell.",
-                  "  0  printed\n  2  not one of these shells");
+                  {{ExitCode::fine, "printed"},
+                   {ExitCode::usage, "wrong usage; not one of these shells"},
+                   {ExitCode::unreachable, "stdout did not take it"}});
   options.word("SHELL", shell, "bash, zsh or fish");
   if (const auto over = options.parse(words))
     return *over;
@@ -40,7 +51,9 @@ ExitCode completions_command(Words words) {
     complain("there are completions for bash, zsh and fish, not for " + printable(shell, 40));
     return ExitCode::usage;
   }
-  print(completions(*text));
+  std::string script = completions(*text);
+  replace_all(script, "@CONDITIONS@", condition_words());
+  print(script);
   return finish();
 }
 

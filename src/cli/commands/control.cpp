@@ -30,7 +30,7 @@ struct ControlWish {
   Json arguments = Json::object();
   bool all = false;
   bool no_wait = false;
-  bool wait = false;             ///< for the flow's end
+  WaitWish wait;                 ///< for the flow's end
   std::string max_steps;         ///< of a loop
   std::vector<std::string> set;  ///< of a loop
   bool redo = false;             ///< of a loop
@@ -67,7 +67,9 @@ ExitCode control(const ControlWish& wish, const Context& context, const FlowId& 
   if (auto added = add_loop_words(wish, request); !added)
     return complain(added.error());
   const ExitCode code = submit(context, request, !wish.no_wait);
-  return wish.wait && code == ExitCode::fine ? await_end(wish.places, context.root(), flow) : code;
+  return wish.wait.wait && code == ExitCode::fine
+             ? await_end(wish.places, context.root(), flow, wish.wait.most)
+             : code;
 }
 
 /// While the root does not exist, its files are unknown, not gone: forgotten flows would start
@@ -188,20 +190,20 @@ constexpr const char* kFlowHelp = "dialect/name, or the name alone if it is uniq
 std::optional<ExitCode> parse(Options& options, ControlWish& wish, Words words) {
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");
   options.places(wish.places);
-  return options.parse(words);
-}
-
-/// For commands after which a flow continues. `--wait` needs one flow, and an answer first.
-void offer_wait(Options& options, ControlWish& wish) {
-  options.flag("--wait", wish.wait, kWaitHelp);
-  options.exclude("--wait", {"--no-wait"});
+  if (const auto over = options.parse(words))
+    return over;
+  const auto most = time_limit(wish.wait.timeout);
+  if (!most)
+    return complain(most.error());
+  wish.wait.most = *most;
+  return std::nullopt;
 }
 
 /// pause, resume, stop: of a flow, or of all roots.
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
   ControlWish wish;
   wish.verb = verb;
-  Options options(verb, description, kSubmitExits);
+  Options options(verb, description, submit_exits(verb == "resume"));
   options.word("FLOW", wish.flow, kFlowHelp, false);
   options.flag("--all", wish.all, "All roots of the configuration, or the root given with --root");
   options.exclude("--all", {"FLOW"});
@@ -212,7 +214,7 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
         "--set", wish.set, "NAME=JSON",
         "Loops: a new value of a variable; a value that is not JSON is taken as a string");
     options.flag("--redo", wish.redo, "Loops: repeat an action that ended without a known verdict");
-    offer_wait(options, wish);
+    offer_wait(options, wish.wait);
     options.exclude("--all", {"--max-steps", "--set", "--redo", "--wait"});
   }
   if (const auto over = parse(options, wish, words))
@@ -238,13 +240,13 @@ ExitCode one_flow(Words words, const Word& verb, const std::string& description)
   ControlWish wish;
   wish.verb = verb;
   std::string comment;
-  Options options(verb, description, kSubmitExits);
+  Options options(verb, description, submit_exits(true));
   options.word("FLOW", wish.flow, kFlowHelp);
   options.word("SUBJECT", wish.subject, "Only this part of the flow, such as a group or a step",
                false);
   if (decides)
     options.value("--comment", comment, "TEXT", "Text for the next agent");
-  offer_wait(options, wish);
+  offer_wait(options, wish.wait);
   if (const auto over = parse(options, wish, words))
     return *over;
   if (decides && !variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
@@ -331,7 +333,7 @@ ExitCode forget_command(Words words) {
                   "Forgets everything about a flow: stages, runs, history of decisions. Refused\n"
                   "while its files exist or its agents run. For a loop of ccw_loop that is not\n"
                   "running, baton first moves the files below `.forgotten` in its folder.",
-                  kSubmitExits);
+                  submit_exits());
   bool gone = false;
   options.word("FLOW", wish.flow, kFlowHelp, false);
   options.flag("--gone", gone, "Every flow whose files are all gone, on all roots");
@@ -352,7 +354,10 @@ ExitCode drain_command(Words words) {
       "drain",
       "Tells the daemon to start no new agents on any of its roots, and to exit with\n"
       "code 0 when its last agent has ended. A daemon that you start later is not drained.",
-      kSubmitExits);
+      {{ExitCode::fine, "the daemon drains, or there is none"},
+       {ExitCode::usage, "wrong usage or configuration"},
+       {ExitCode::unreachable,
+        "the root or its state cannot be reached, or the daemon does not answer"}});
   if (const auto over = parse(options, wish, words))
     return *over;
   return drain(wish);
@@ -367,7 +372,11 @@ ExitCode reload_command(Words words) {
       "configuration is wrong, the daemon refuses it and keeps the old one. It also\n"
       "reports programs, prompts and roles that cannot be used. Without a daemon, the\n"
       "command only checks the configuration.",
-      kSubmitExits);
+      {{ExitCode::fine, "read again; without a daemon: the configuration can be used"},
+       {ExitCode::failed, "the daemon has refused the new configuration and keeps the old one"},
+       {ExitCode::usage, "wrong usage; without a daemon: the configuration cannot be used"},
+       {ExitCode::unreachable,
+        "the root or its state cannot be reached, or the daemon does not answer"}});
   if (const auto over = parse(options, wish, words))
     return *over;
   return reload(wish);

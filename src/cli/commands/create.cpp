@@ -91,7 +91,11 @@ ExitCode create_command(Words words) {
       "create",
       "Creates a new loop, which waits for `baton start`. The last line printed is its\n"
       "name. Works without a daemon.",
-      kSubmitExits);
+      {{ExitCode::fine, "created, or recorded"},
+       {ExitCode::failed, "refused; the message says why and what to do"},
+       {ExitCode::usage, "wrong usage or configuration"},
+       {ExitCode::unreachable,
+        "the root or its state cannot be reached, or the daemon does not answer"}});
   options.value("--title", wish.title, "TEXT", "A short title, shown in lists");
   options.value("--description", wish.description, "TEXT", "The full description of the task");
   options.value("--max-iterations", wish.max_iterations, "N",

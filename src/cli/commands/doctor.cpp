@@ -55,7 +55,10 @@ ExitCode doctor_command(Words words) {
       "Checks what baton needs: configuration, agent programs (with the PATH of the\n"
       "daemon, if one runs), schemas, system limits, file systems, permissions, state.\n"
       "Says what to do about each problem. Changes nothing.",
-      "  0  no error (warnings are fine)\n  1  an error\n  2  wrong usage");
+      {{ExitCode::fine, "no error; warnings are fine"},
+       {ExitCode::failed, "an error, also in the configuration"},
+       {ExitCode::usage, "wrong usage"},
+       {ExitCode::unreachable, "stdout did not take the result"}});
   options.flag("--json", as_json, "Print one JSON object");
   options.places(places);
   if (const auto over = options.parse(words))

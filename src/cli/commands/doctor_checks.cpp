@@ -456,6 +456,9 @@ void examine_configuration(const Context& context, Diagnoses& all) {
           "install the program, or change `notify:`; until then baton sends no notifications");
   }
   examine_rules(context, setup->schemas, all);
+  if (std::string advice = without_stages(setup->dialects); !advice.empty())
+    add(all, Level::warning, "rules", std::move(advice),
+        "name the last stages in `done:` and all others in `stages:`");
   for (const Context& on_root : context.each()) {
     const auto rehearsal = Rehearsal::of_root(on_root);
     if (rehearsal)

@@ -152,9 +152,10 @@ ExitCode events_command(Words words) {
   Arguments arguments;
   Options options("events",
                   "Prints the events of all roots, oldest first, each with its reason: accepted,\n"
-                  "rejected, stage, started, ended, held and so on. Works without a daemon.",
-                  "  0  printed\n  2  wrong usage or configuration; no such flow\n"
-                  "  3  the history cannot be read");
+                  "rejected, stage, started, ended, blocked and so on. Works without a daemon.",
+                  {{ExitCode::fine, "printed"},
+                   {ExitCode::usage, "wrong usage or configuration; no such flow"},
+                   {ExitCode::unreachable, "the history cannot be read"}});
   options.flag("-f,--follow", arguments.follow, "Keep printing new events until Ctrl-C");
   options.value("--flow", arguments.flow, "FLOW", "Only this flow");
   options.value("--since", arguments.since, "TIME",

@@ -39,7 +39,7 @@ bool counts(const Rehearsal& rehearsal, const FlowId& flow, const std::string& p
 
 DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
                       const std::string& path, Schemas& schemas) {
-  DocumentReport document{path, match.kind->kind, Standing::absent, {}};
+  DocumentReport document{path, match.kind->kind, DocumentVerdict::absent, {}};
   auto file = rehearsal.read(path);
   if (!file && file.error().code == Errc::not_found)
     return document;
@@ -47,25 +47,25 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
     // The root is unavailable, so show what the journal says about the file.
     const FlowRecord* const record = rehearsal.record(match.flow);
     if (record != nullptr && record->rejected.contains(path))
-      document.standing = Standing::rejected;
+      document.verdict = DocumentVerdict::rejected;
     else if (record != nullptr && record->accepted.contains(path) &&
              record->accepted.at(path).present)
-      document.standing = Standing::accepted;
+      document.verdict = DocumentVerdict::accepted;
     return document;
   }
   if (!file) {
     document.findings.push_back({.rule = "file", .message = file.error().message});
-    document.standing = Standing::rejected;
+    document.verdict = DocumentVerdict::rejected;
     return document;
   }
   const Digest digest = file->digest;
   DocumentCheck checked =
       check_document(match, path, std::move(file->bytes), schemas, LoadLimits{});
-  document.standing = checked.accepted() ? Standing::accepted : Standing::rejected;
+  document.verdict = checked.accepted() ? DocumentVerdict::accepted : DocumentVerdict::rejected;
   document.findings = std::move(checked.findings);
-  if (document.standing == Standing::accepted || !counts(rehearsal, match.flow, path, digest))
+  if (document.verdict == DocumentVerdict::accepted || !counts(rehearsal, match.flow, path, digest))
     return document;
-  document.standing = Standing::accepted;
+  document.verdict = DocumentVerdict::accepted;
   for (Finding& finding : document.findings) {
     finding.severity = Severity::warning;
     finding.message.insert(0,
@@ -283,8 +283,9 @@ ExitCode explain_command(Words words) {
       "whether it is valid, what should run, what was done, and what stands in the way.\n"
       "Works without a daemon. With --as, the file is explained on its own, as if there\n"
       "were no other files.",
-      "  0  explained\n  2  wrong usage or configuration; neither a file nor a flow\n"
-      "  3  the file, the root or its state cannot be read");
+      {{ExitCode::fine, "explained"},
+       {ExitCode::usage, "wrong usage or configuration; neither a file nor a flow"},
+       {ExitCode::unreachable, "the file, the root or its state cannot be read"}});
   options.word("PATH|FLOW", arguments.what,
                "A file, or a flow: dialect/name, or the name alone if it is unique");
   options.value("--as", arguments.as, "KIND",

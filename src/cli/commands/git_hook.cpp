@@ -138,14 +138,15 @@ ExitCode uninstall_hook(const HookFile& hook) {
 ExitCode hook_command(Words words) {
   std::string action;
   Places places;
-  Options options("hook",
-                  "Makes git check what each commit of this repository holds: `install` writes a\n"
-                  "pre-commit hook that calls `baton validate --staged`, and `uninstall` removes\n"
-                  "it. Another hook is left as it is; then `install` prints the line to add to it.",
-                  "  0  done, or nothing had to be done\n"
-                  "  1  another hook is there\n"
-                  "  2  wrong usage\n"
-                  "  3  no repository, or the hook could not be read or written");
+  Options options(
+      "hook",
+      "Makes git check what each commit of this repository holds: `install` writes a\n"
+      "pre-commit hook that calls `baton validate --staged`, and `uninstall` removes\n"
+      "it. Another hook is left as it is; then `install` prints the line to add to it.",
+      {{ExitCode::fine, "done, or nothing had to be done"},
+       {ExitCode::failed, "another hook is there"},
+       {ExitCode::usage, "wrong usage or configuration"},
+       {ExitCode::unreachable, "no repository, or the hook could not be read or written"}});
   options.word("ACTION", action, "install or uninstall");
   options.places(places);
   if (const auto over = options.parse(words))

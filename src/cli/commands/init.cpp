@@ -247,12 +247,13 @@ ExitCode init_command(Words words) {
   std::string root;
   std::vector<std::string> wanted;
   const auto known = choices();
-  Options options("init",
-                  "Writes a commented baton.yaml and the initial files of the layouts you name.\n"
-                  "Never overwrites anything.",
-                  "  0  written; files that existed already are unchanged, and named on stderr\n"
-                  "  2  wrong usage, or the existing configuration is wrong\n"
-                  "  3  a file could not be written");
+  Options options(
+      "init",
+      "Writes a commented baton.yaml and the initial files of the layouts you name.\n"
+      "Never overwrites anything.",
+      {{ExitCode::fine, "written; files that existed already are unchanged, and named on stderr"},
+       {ExitCode::usage, "wrong usage, or the existing configuration is wrong"},
+       {ExitCode::unreachable, "a file could not be read or written"}});
   options.word("DIR", folder, "The root (default: the current folder)", false);
   options.value("--root", root, "DIR", "The same as DIR");
   options.values("--dialect", wanted, "NAME", "A file layout to set up: " + join(known, ", "));

@@ -114,8 +114,9 @@ ExitCode logs_command(Words words) {
       "logs",
       "Prints the output of an agent, unchanged. If there is more than `log_cap`, this is\n"
       "the beginning and, after the run has ended, also the last 256 KiB of the rest.",
-      "  0  printed\n  2  wrong usage; no such run\n"
-      "  3  the log cannot be read, for example because it was pruned");
+      {{ExitCode::fine, "printed"},
+       {ExitCode::usage, "wrong usage or configuration; no such run"},
+       {ExitCode::unreachable, "the log cannot be read, for example because it was pruned"}});
   options.word("RUN", arguments.run, "The id of a run, or a unique beginning of it");
   options.flag("-f,--follow", arguments.follow, "Keep printing until the run has ended");
   options.flag("--stderr", arguments.from_stderr, "Print stderr instead of stdout");
@@ -136,7 +137,9 @@ ExitCode prompt_command(Words words) {
   std::string id;
   Options options(
       "prompt", "Prints the prompt that an agent got on its stdin; prints nothing if it got none.",
-      "  0  printed\n  2  wrong usage; no such run\n  3  it cannot be read");
+      {{ExitCode::fine, "printed"},
+       {ExitCode::usage, "wrong usage or configuration; no such run"},
+       {ExitCode::unreachable, "it cannot be read"}});
   options.word("RUN", id, "The id of a run, or a unique beginning of it");
   options.places(places);
   if (const auto over = options.parse(words))

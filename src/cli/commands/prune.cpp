@@ -64,12 +64,14 @@ ExitCode prune_copies(const Context& context, std::optional<Millis> age) {
 ExitCode prune_command(Words words) {
   Places places;
   std::string older_than;
-  Options options("prune",
-                  "Removes old history, replaced versions, backups, and ended runs with their\n"
-                  "directories. Keeps what baton needs for its decisions. You may run it beside a\n"
-                  "daemon, which does the same by itself as `retention:` says.",
-                  "  0  done\n  2  wrong usage or configuration\n"
-                  "  3  the state cannot be written, or a directory cannot be removed");
+  Options options(
+      "prune",
+      "Removes old history, replaced versions, backups, and ended runs with their\n"
+      "directories. Keeps what baton needs for its decisions. You may run it beside a\n"
+      "daemon, which does the same by itself as `retention:` says.",
+      {{ExitCode::fine, "done"},
+       {ExitCode::usage, "wrong usage or configuration"},
+       {ExitCode::unreachable, "the state cannot be written, or a directory cannot be removed"}});
   options.value("--older-than", older_than, "TIME",
                 "Remove what is older, such as 7d (default: `retention:`, 30d)");
   options.places(places);

@@ -74,7 +74,11 @@ ExitCode recover_command(Words words) {
                   "writes it only with --write or after you agree. The journal keeps the version\n"
                   "that is replaced. A rebuilt loop of .workflow/.loop runs only after\n"
                   "`baton resume`.",
-                  kSubmitExits);
+                  {{ExitCode::fine, "written, recorded, or printed only"},
+                   {ExitCode::failed, "refused; the message says why and what to do"},
+                   {ExitCode::usage, "wrong usage or configuration; no such flow"},
+                   {ExitCode::unreachable,
+                    "the root or its state cannot be reached, or the daemon does not answer"}});
   options.word("FLOW", wish.flow, "dialect/name, or the name alone if it is unique");
   options.flag("--write,--yes", wish.write, "Write it without asking");
   options.flag("--no-wait", wish.no_wait, "Do not wait for the daemon's answer");

@@ -26,6 +26,8 @@ struct RunArguments {
   std::vector<std::string>
       roots;  ///< as given; empty: those of the configuration, else the context's
   bool once = false;
+  OnceWish wish;         ///< with `once`
+  std::string max_wait;  ///< as given
   bool dry_run = false;
   bool as_json = false;  ///< of the dry run
   bool act_on_existing = false;
@@ -138,6 +140,11 @@ int run_daemon(RunArguments arguments, const Context& context) {
   for (std::string& root : arguments.roots)
     if (auto real = real_path(root); real && !root.starts_with('/'))
       root = *std::move(real);
+  if (arguments.once && context.configuration().empty()) {
+    complain("there is no baton.yaml in " + printable(context.root()) +
+             " or above it, so there is nothing to do: `baton init` writes one");
+    return static_cast<int>(ExitCode::usage);
+  }
   // With --once, do not wait for a root that may never appear.
   if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
     return static_cast<int>(complain(all.error()));
@@ -146,8 +153,11 @@ int run_daemon(RunArguments arguments, const Context& context) {
     return static_cast<int>(complain(config.error()));
   if (config->roots.front().setup.dialects.empty())
     config->remarks.push_back(nothing_to_act_upon(context));
+  if (std::string advice = without_stages(config->roots.front().setup.dialects); !advice.empty())
+    config->remarks.push_back(std::move(advice));
   ServiceOptions options;
-  options.once = arguments.once;
+  if (arguments.once)
+    options.once = arguments.wish;
   options.load = [&]() -> Result<ServiceConfig> {
     auto again = context.reread();
     if (!again)
@@ -156,6 +166,29 @@ int run_daemon(RunArguments arguments, const Context& context) {
   };
   options.apart = [&](const std::string& root) { return check_other_daemons(context, root); };
   return serve(std::move(*config), options);
+}
+
+/// Checks what `--once` alone takes, and makes the paths absolute.
+Result<void> read_wish(RunArguments& arguments) {
+  OnceWish& wish = arguments.wish;
+  if (!arguments.once && !(wish.flow.empty() && wish.paths.empty() && arguments.max_wait.empty()))
+    return fail(Errc::usage, "--flow, --max-wait and paths need --once", "");
+  if (!arguments.max_wait.empty()) {
+    const auto most = parse_duration(arguments.max_wait);
+    if (!most)
+      return fail(Errc::usage,
+                  "--max-wait takes a duration such as 30s or 10m, not " +
+                      printable(arguments.max_wait, 60),
+                  "");
+    wish.max_wait = *most;
+  }
+  for (std::string& path : wish.paths) {
+    auto real = real_path(path);
+    if (!real)
+      return pass_on(real);
+    path = *std::move(real);
+  }
+  return {};
 }
 
 Json row_of(const FlowId& flow, const Role& role, const Subject& subject, bool starts,
@@ -179,7 +212,7 @@ void print_lines(const Plan& plan, const FlowRecords& records, const std::string
     for (const Hold& hold : record.holds) {
       Json row = row_of(flow, hold.role, hold.subject, false, root);
       row.set("attempt", Json());
-      row.set("reason", Json(hold.reason));
+      row.set("reason", Json(word(hold.cause.reason)));
       row.set("why", Json(hold.why));
       print_line(row);
     }
@@ -194,7 +227,7 @@ void print_plan(const Plan& plan, const FlowRecords& records, const std::string&
     for (const Hold& hold : record.holds)
       print("would not start " + (hold.role.empty() ? "anything" : hold.role) + " for " +
             printable(text(flow), 200) + " " + printable(hold.subject, 100) + behind + ": " +
-            hold.reason + ": " + printable(hold.why) + "\n");
+            std::string(word(hold.cause.reason)) + ": " + printable(hold.why) + "\n");
 }
 
 /// What a daemon would start now. A place that one root takes is not free for the next root.
@@ -237,18 +270,28 @@ ExitCode run_command_line(Words words) {
       "starts the next agent when a status asks for it. SIGTERM ends the daemon only:\n"
       "agents continue, and the next daemon adopts them. Ctrl-C drains, a second Ctrl-C\n"
       "stops the agents, a third one exits at once. SIGHUP reads the configuration again.",
-      "  0   ended normally\n"
-      "  1   with --once: a flow failed, or baton could not finish a write of its own\n"
-      "  2   wrong usage or configuration\n"
-      "  3   could not read or write something that is needed\n"
-      "  75  another daemon serves this root, or a root inside or around it\n"
-      "  130 Ctrl-C stopped the agents; with --once, after any Ctrl-C");
+      {{ExitCode::fine, "ended normally"},
+       {ExitCode::failed,
+        "with --once: work was due and is not done; the last lines say which and why"},
+       {ExitCode::usage},
+       {ExitCode::unreachable,
+        "something that is needed could not be read or written; with --once, also a root that is "
+        "away or a full disk"},
+       {ExitCode::served},
+       {ExitCode::interrupted, "Ctrl-C stopped the agents; with --once, after any Ctrl-C"}});
   options.values("--root", arguments.roots, "DIR",
                  "A root to serve (default: the roots of the configuration, else the nearest "
                  "folder upwards with a baton.yaml, else this folder)");
   options.value("--config", places.config, "FILE", "The configuration file");
   options.value("--state-dir", places.state_dir, "DIR", "The folder that holds the state folders");
   options.flag("--once", arguments.once, "Exit when nothing runs and nothing more can be started");
+  options.value("--max-wait", arguments.max_wait, "TIME",
+                "With --once: the longest pause before a start that is waited for, such as 30s "
+                "(default: 10m)");
+  options.value("--flow", arguments.wish.flow, "FLOW",
+                "With --once: only this flow counts for the exit code");
+  options.words("PATH", arguments.wish.paths,
+                "With --once: only flows with a file there count for the exit code", false);
   options.flag("--dry-run", arguments.dry_run,
                "Print what would be started; start and write nothing");
   options.flag("--json", arguments.as_json, "With --dry-run: one JSON object per line");
@@ -258,6 +301,10 @@ ExitCode run_command_line(Words words) {
     return *over;
   if (arguments.as_json && !arguments.dry_run) {
     complain("--json needs --dry-run; `baton events --json` shows what happens");
+    return ExitCode::usage;
+  }
+  if (const auto wrong = read_wish(arguments); !wrong) {
+    complain(wrong.error());
     return ExitCode::usage;
   }
   if (!arguments.roots.empty())

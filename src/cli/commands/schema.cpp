@@ -27,7 +27,9 @@ ExitCode schema_command(Words words) {
       "Prints a JSON schema that is built into baton: of the state files, of baton.yaml\n"
       "(config), or of the --json output of the commands (output/...). Also prints the\n"
       "prompts of the dialects (coordination/prompts/developer.md).",
-      "  0  printed\n  2  there is no such schema");
+      {{ExitCode::fine, "printed"},
+       {ExitCode::usage, "wrong usage; there is no such schema"},
+       {ExitCode::unreachable, "stdout did not take it"}});
   options.word("NAME", name, "A name from --list, for example config", false);
   options.flag("--list", list, "Print the names, one per line");
   options.flag("--catalog", catalog,

@@ -141,10 +141,12 @@ ExitCode send_command(Words words) {
       "timestamp, read. Works without a daemon.\n"
       "\n"
       "  baton send dev_to_qa '{\"group_id\": \"A\", \"status\": \"READY_FOR_QA\"}'",
-      "  0  sent\n"
-      "  1  the mailbox is damaged, or the message would break it; nothing was changed\n"
-      "  2  wrong usage, no such mailbox, or not a message\n"
-      "  3  the mailbox cannot be read or written");
+      {{ExitCode::fine, "sent"},
+       {ExitCode::failed,
+        "the mailbox is damaged, or the message would break it; nothing was changed"},
+       {ExitCode::usage, "wrong usage or configuration; no such mailbox, or not a message"},
+       {ExitCode::unreachable,
+        "the mailbox cannot be read or written, or another process keeps it locked"}});
   options.word("MAILBOX", mailbox,
                "dev_to_qa, qa_to_techlead or techlead_to_dev, or the path of the mailbox");
   options.word("JSON", message, "The message: an object with at least a group_id");

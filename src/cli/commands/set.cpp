@@ -183,11 +183,13 @@ ExitCode set_command(Words words) {
       "configuration that cannot be used is an error.\n"
       "\n"
       "  baton set group_status.json '/A/status=\"waiting_qa\"' /A/attempts=2",
-      "  0  changed, or the values were set already\n"
-      "  1  not as expected, or the change would break the file; nothing was changed\n"
-      "  2  wrong usage, or the configuration cannot be used\n"
-      "  3  the file or the configuration cannot be read, the file cannot be written, or\n"
-      "     another process keeps it locked");
+      {{ExitCode::fine, "changed, or the values were set already"},
+       {ExitCode::failed,
+        "not as expected, or the change would break the file; nothing was changed"},
+       {ExitCode::usage, "wrong usage, or the configuration or the schema cannot be used"},
+       {ExitCode::unreachable,
+        "the file or the configuration cannot be read, the file cannot be written, or another "
+        "process keeps it locked"}});
   options.word("FILE", arguments.file, "The file");
   options.words("POINTER=JSON", arguments.changes,
                 "What to set: a JSON pointer and a value; /- at the end appends to a list", true);

@@ -182,7 +182,7 @@ struct Given {
   std::string input;      ///< of a loop
   std::string max_steps;  ///< of a loop
   bool no_wait = false;
-  bool wait = false;  ///< for the flow's end
+  WaitWish wait;  ///< for the flow's end
 };
 
 Result<void> add_settings(const Given& given, bool texts, Request& request) {
@@ -207,8 +207,8 @@ Result<void> add_loop_words(const Given& given, Request& request) {
 
 ExitCode hand_in(const Given& given, const Context& context, const Request& request) {
   const ExitCode code = submit(context, request, !given.no_wait);
-  return given.wait && code == ExitCode::fine
-             ? await_end(given.places, context.root(), request.flow)
+  return given.wait.wait && code == ExitCode::fine
+             ? await_end(given.places, context.root(), request.flow, given.wait.most)
              : code;
 }
 
@@ -333,7 +333,7 @@ ExitCode start_command(Words words) {
       "  baton start coordination --requirements @wishes.md\n"
       "  baton start fix-types --set target=src/ --max-steps 20\n"
       "  baton start workflow.yaml --pause-for-human-input",
-      kSubmitExits);
+      submit_exits(true));
   options.word("NAME", given.sought.name,
                "A flow (dialect/name, or the name alone if it is unique), a dialect that has only "
                "one, or a workflow file (.yaml)");
@@ -370,12 +370,15 @@ ExitCode start_command(Words words) {
                 "page");
   options.flag("--pause-for-human-input", run.pause_for_human_input,
                "Workflows: steps with human_in_the_loop wait for a person");
-  options.flag("--wait", given.wait, kWaitHelp);
+  offer_wait(options, given.wait);
   options.flag("--no-wait", given.no_wait, "Do not wait for the daemon's answer");
   options.places(given.places);
-  options.exclude("--wait", {"--no-wait"});
   if (const auto over = options.parse(words))
     return *over;
+  const auto most = time_limit(given.wait.timeout);
+  if (!most)
+    return complain(most.error());
+  given.wait.most = *most;
   return start(std::move(given));
 }
 

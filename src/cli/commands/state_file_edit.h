@@ -10,10 +10,10 @@
 
 #include "base/result.h"
 #include "core/catalog.h"
+#include "core/exit_code.h"
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
 #include "workspace/context.h"
-#include "workspace/exit_code.h"
 
 namespace baton {
 

@@ -1,6 +1,7 @@
 #include "engine/decide/status.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/submit_request.h"
+#include "core/condition.h"
 #include "io/system/clock.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
@@ -21,6 +24,8 @@ namespace baton {
 namespace {
 
 constexpr std::chrono::seconds kStatusEvery{1};
+/// `--check` reports what keeps a whole root from working after this time.
+constexpr Millis kRootPatience = std::chrono::minutes(5);
 
 struct StatusArguments {
   Places places;
@@ -28,22 +33,25 @@ struct StatusArguments {
   bool json = false;
   bool watch = false;
   bool names = false;
+  bool all = false;
+  bool check = false;
 };
 
-Colour colour_of(Process process) {
-  switch (process) {
-    case Process::running:
+Colour colour_of(Condition condition) {
+  switch (condition) {
+    case Condition::running:
+    case Condition::done:
       return Colour::green;
-    case Process::waiting:
+    case Condition::waiting:
       return Colour::blue;
-    case Process::held:
-    case Process::paused:
-    case Process::stopped:
+    case Condition::blocked:
+    case Condition::paused:
+    case Condition::stopped:
       return Colour::yellow;
-    case Process::idle:
+    case Condition::idle:
       return Colour::grey;
-    case Process::failed:
-    case Process::gone:
+    case Condition::failed:
+    case Condition::gone:
       return Colour::red;
   }
   return Colour::grey;
@@ -57,13 +65,13 @@ std::string dollars(double cost) {
 }
 
 std::string table_of(const std::vector<FlowStatus>& all, Time now) {
-  Table table({"FLOW", "PROCESS", "DECLARED", "AGENTS", "ACTIVITY", "COST", "WHY"});
+  Table table({"FLOW", "CONDITION", "REASON", "DECLARED", "AGENTS", "ACTIVITY", "COST", "WHY"});
   for (const FlowStatus& status : all) {
     table.row({status.flow == FlowId{} ? "(root)" : text(status.flow),
-               std::string(word(status.process)), status.declared, std::to_string(status.agents),
-               ago(status.last_activity, now), status.cost ? dollars(*status.cost) : "",
-               status.why});
-    table.colour(1, colour_of(status.process));
+               std::string(word(status.cause.condition)), std::string(word(status.cause.reason)),
+               status.declared, std::to_string(status.agents), ago(status.last_activity, now),
+               status.cost ? dollars(*status.cost) : "", status.why});
+    table.colour(1, colour_of(status.cause.condition));
   }
   return table.text();
 }
@@ -72,7 +80,8 @@ std::string table_of(const std::vector<FlowStatus>& all, Time now) {
 std::string hint(const Context& context, const std::optional<DaemonStatus>& daemon,
                  const std::vector<Request>& recorded) {
   std::string text;
-  const bool drains = daemon && daemon->state.held && daemon->state.held->reason == "draining";
+  const bool drains =
+      daemon && daemon->state.held && daemon->state.held->cause.reason == Reason::draining;
   if (daemon)
     text += "served by process " + std::to_string(daemon->pid) + " since " +
             printable(daemon->since) +
@@ -166,7 +175,8 @@ void show_names(const std::vector<Section>& sections) {
     print(name + "\n");
 }
 
-Result<std::vector<Section>> sections_of(const std::string& flow,
+/// `all`: also flows that have left the list.
+Result<std::vector<Section>> sections_of(const std::string& flow, bool all,
                                          const std::vector<RehearsedRoot>& roots) {
   std::optional<FlowPlace> wanted;
   if (!flow.empty()) {
@@ -192,6 +202,8 @@ Result<std::vector<Section>> sections_of(const std::string& flow,
     if (wanted)
       std::erase_if(section.flows,
                     [&](const FlowStatus& status) { return status.flow != wanted->flow; });
+    else if (!all)
+      std::erase_if(section.flows, [](const FlowStatus& status) { return status.absent; });
     sections.push_back(std::move(section));
   }
   return sections;
@@ -201,7 +213,7 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Shown& s
   const auto seen = rehearse_seen(context);
   if (!seen)
     return complain(seen.error());
-  const auto sections = sections_of(arguments.flow, *seen);
+  const auto sections = sections_of(arguments.flow, arguments.all, *seen);
   if (!sections)
     return complain(sections.error());
   Shown lines = lines_of(*sections);
@@ -221,26 +233,117 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Shown& s
   return ExitCode::fine;
 }
 
+/// What `--check` has found.
+struct Health {
+  std::vector<std::string> unserved;  ///< roots without a daemon
+  std::vector<std::string> faults;    ///< what a person has to look at
+  std::array<std::size_t, kConditions.size()> counts{};
+  std::size_t flows = 0;
+};
+
+void examine(const Section& section, Time now, Health& health) {
+  if (!section.daemon)
+    health.unserved.push_back(section.root);
+  else if (const auto& trouble = section.daemon->trouble;
+           trouble && now - trouble->since > kRootPatience)
+    health.faults.push_back(printable(section.root, 200) + " is waiting (" +
+                            std::string(word(trouble->reason)) + ") since " +
+                            iso_time(trouble->since) + ": " + printable(trouble->why));
+  for (const FlowStatus& status : section.flows) {
+    const bool whole = status.flow == FlowId{};
+    if (!whole) {
+      ++health.flows;
+      ++health.counts.at(static_cast<std::size_t>(status.cause.condition));
+    }
+    if (row_of(status.cause.condition).person)
+      health.faults.push_back((whole ? printable(section.root, 200) + " is " +
+                                           std::string(word(status.cause.condition)) + " (" +
+                                           std::string(word(status.cause.reason)) + ")"
+                                     : condition_text(status)) +
+                              ": " + printable(status.why));
+  }
+}
+
+/// `12 flows: 3 running, 2 waiting, 7 done`.
+std::string totals(const Health& health) {
+  std::vector<std::string> counts;
+  for (const ConditionRow& row : kConditions)
+    if (const auto count = health.counts.at(static_cast<std::size_t>(row.condition)); count > 0)
+      counts.push_back(std::to_string(count) + " " + std::string(row.word));
+  return std::to_string(health.flows) + (health.flows == 1 ? " flow" : " flows") +
+         (counts.empty() ? "" : ": " + join(counts, ", "));
+}
+
+/// Prints the one line of `--check`. Its first word is one that Nagios knows.
+ExitCode say(std::string_view word, const std::string& text, ExitCode code) {
+  print(std::string(word) + " - " + text + "\n");
+  return finish(code);
+}
+
+ExitCode unknown(const Error& error) {
+  return say("UNKNOWN", printable(describe(error)), exit_code_of(error.code));
+}
+
+/// For cron, Nagios and `ExecCondition=` of systemd.
+ExitCode check(const StatusArguments& arguments) {
+  const auto context = Context::open_anyway(arguments.places);
+  if (!context)
+    return unknown(context.error());
+  // A root that cannot be read may hide anything, so it is an error here.
+  const auto seen = rehearse(*context);
+  if (!seen)
+    return unknown(seen.error());
+  const auto sections = sections_of(arguments.flow, arguments.all, *seen);
+  if (!sections)
+    return unknown(sections.error());
+  Health health;
+  for (const Section& section : *sections)
+    examine(section, real_clock()->wall(), health);
+  if (arguments.flow.empty())
+    health.unserved.insert(health.unserved.end(), context->missing_roots().begin(),
+                           context->missing_roots().end());
+  if (!health.unserved.empty())
+    return say("UNKNOWN", "no daemon serves " + printable(join(health.unserved, ", ")),
+               ExitCode::unreachable);
+  if (health.faults.empty())
+    return say("OK", totals(health), ExitCode::fine);
+  const std::size_t more = health.faults.size() - 1;
+  return say("CRITICAL",
+             health.faults.front() + (more == 0 ? "" : " (and " + std::to_string(more) + " more)"),
+             ExitCode::failed);
+}
+
 }  // namespace
 
 ExitCode status_command(Words words) {
   StatusArguments arguments;
   Options options(
       "status",
-      "Shows the flows of all roots: the status in their files, the state of their\n"
-      "processes (running, waiting, held, paused, stopped, idle, failed, gone), the last\n"
-      "activity, and the reason. Works without a daemon.",
-      "  0  shown\n  2  wrong usage or configuration; no such flow\n"
-      "  3  the root or its state cannot be read");
+      "Shows the flows of all roots: their condition (running, waiting, blocked, failed,\n"
+      "stopped, paused, done, idle, gone) and the reason, the status in their files, and the\n"
+      "last activity. Works without a daemon.",
+      {{ExitCode::fine, "shown; with --check: nobody has to do anything"},
+       {ExitCode::failed,
+        "with --check: a flow is blocked, failed or gone, or a root has been away, its disk full, "
+        "or no agent could be started there, for over five minutes"},
+       {ExitCode::usage, "wrong usage or configuration; no such flow"},
+       {ExitCode::unreachable,
+        "the root or its state cannot be read; with --check: no daemon serves the root"}});
   options.word("FLOW", arguments.flow,
                "Only this flow: dialect/name, or the name alone if it is unique", false);
   options.flag("--json", arguments.json, "One JSON object per flow and line");
   options.flag("-w,--watch", arguments.watch, "Show it again after each change, until Ctrl-C");
+  options.flag("--all", arguments.all, "Also idle flows whose files are all gone");
   options.flag("--names", arguments.names, "Only the names, one per line");
+  options.flag("--check", arguments.check,
+               "Print one line for a monitor, and say by the exit code whether a person is needed");
   options.places(arguments.places);
   options.exclude("--names", {"--json"});
+  options.exclude("--check", {"--names", "--json", "--watch"});
   if (const auto over = options.parse(words))
     return *over;
+  if (arguments.check)
+    return check(arguments);
   Shown shown;
   for (;;) {
     // Open it each time: the configuration may have changed and been reloaded.

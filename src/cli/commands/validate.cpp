@@ -176,13 +176,14 @@ Result<Context> open_context(const ValidateArguments& arguments) {
 
 ExitCode validate_command(Words words) {
   ValidateArguments arguments;
-  Options options("validate",
-                  "Checks files: JSON syntax, schema, and rules that a schema cannot express.\n"
-                  "Without PATH, it checks everything below the root, as the daemon does.",
-                  "  0  no error (warnings alone are fine)\n"
-                  "  1  an error, or a warning with --warnings-as-errors\n"
-                  "  2  wrong usage, configuration or schema\n"
-                  "  3  the root, the git index, a folder or a file could not be read");
+  Options options(
+      "validate",
+      "Checks files: JSON syntax, schema, and rules that a schema cannot express.\n"
+      "Without PATH, it checks everything below the root, as the daemon does.",
+      {{ExitCode::fine, "no error; warnings alone are fine"},
+       {ExitCode::failed, "an error, or a warning with --warnings-as-errors"},
+       {ExitCode::usage},
+       {ExitCode::unreachable, "the root, the git index, a folder or a file could not be read"}});
   if (const auto over = describe(options, arguments).parse(words))
     return *over;
   if (arguments.json && !arguments.format.empty() && arguments.format != "json") {

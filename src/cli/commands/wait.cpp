@@ -1,10 +1,23 @@
+// `baton wait`, and `--wait` of the commands after which a flow goes on.
+//
+// Problem: a script wants to know how a flow ends, or when it has come to a stage.
+// Way: look at the root four times a second, as `baton status` does. The table of conditions
+// (core/condition.h) says which conditions end a wait, and how.
+// Limits: a look reads files and journal by itself, so it may be a moment ahead of the daemon, or
+// read an old daemon.json beside a new journal. Therefore two looks in a row must show the same
+// end. An awaited word counts at once, because it may be gone at the next look.
+
 #include <chrono>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/submit_request.h"
+#include "core/condition.h"
 #include "engine/decide/status.h"
 #include "io/files/lock.h"
 #include "workspace/command.h"
@@ -15,93 +28,199 @@
 namespace baton {
 namespace {
 
-constexpr std::chrono::milliseconds kWaitEvery{250};
+using Steady = std::chrono::steady_clock;
 
-/// What to wait for.
-struct Goal {
-  std::string flow;
-  std::string until;  ///< "": the flow's end
-  /// the state in which a wait for a person was last reported
-  Process notified = Process::running;
+constexpr std::chrono::milliseconds kWaitEvery{250};
+constexpr std::string_view kAsCondition = "condition:";
+constexpr std::string_view kAsStage = "stage:";
+
+/// The word of `--until`, and what it may be.
+struct Awaited {
+  std::string word;
+  std::optional<Condition> condition;
+  bool stage = true;  ///< also a declared word
 };
 
-/// Whether the flow has the status: the state of its processes, its declared status, or the stage
-/// of all its subjects.
-bool has_status(const FlowStatus& status, const FlowRecord& record, const std::string& until) {
-  if (until.empty())
-    return status.process == Process::idle;
-  if (until == word(status.process) || until == status.declared)
+/// Errc::usage: `condition:` with a word that is no condition.
+Result<Awaited> awaited(const std::string& given) {
+  if (given.starts_with(kAsStage))
+    return Awaited{given.substr(kAsStage.size()), std::nullopt};
+  const bool only = given.starts_with(kAsCondition);
+  const std::string word = only ? given.substr(kAsCondition.size()) : given;
+  const auto condition = parse_condition(word);
+  if (!only || condition)
+    return Awaited{word, condition, !only};
+  std::vector<std::string> words;
+  for (const ConditionRow& row : kConditions)
+    words.emplace_back(row.word);
+  const auto near = nearest(word, words);
+  return fail(Errc::usage, "--until: " + printable(word, 60) + " is no condition" +
+                               (near ? "; did you mean condition:" + *near + "?"
+                                     : "; the conditions are " + join(words, ", ")));
+}
+
+/// Whether the flow stands there: by its condition, its declared word, or the stage of all its
+/// subjects.
+bool has_come(const Awaited& goal, const FlowStatus& status, const FlowRecord& record) {
+  if (goal.condition == status.cause.condition)
+    return true;
+  if (!goal.stage)
+    return false;
+  if (goal.word == status.declared)
     return true;
   bool any = false;
   for (const auto& [subject, state] : record.stages) {
     if (state.stage.empty())
       continue;
     any = true;
-    if (state.stage != until)
+    if (state.stage != goal.word)
       return false;
   }
   return any;
 }
 
-bool has_ended(Process process) {
-  return process == Process::failed || process == Process::stopped || process == Process::gone;
+/// One wait for one flow.
+class Wait {
+ public:
+  /// `until` nothing: the flow's end.
+  Wait(std::string flow, std::optional<Awaited> until, std::optional<Millis> most)
+      : flow_(std::move(flow)), until_(std::move(until)), most_(most) {}
+
+  /// Looks once. Nothing: go on waiting.
+  std::optional<ExitCode> look(const Context& context);
+  /// Reports that the time is over; nothing if it is not. `what` was waited for.
+  std::optional<ExitCode> over(const std::string& what) const;
+
+ private:
+  std::optional<ExitCode> judge(const FlowStatus& status, bool served);
+  void tell_pause(const FlowStatus& status);
+
+  std::string flow_;
+  std::optional<Awaited> until_;
+  std::optional<Millis> most_;
+  Steady::time_point began_ = Steady::now();
+  bool known_ = false;                 ///< a look has found the flow
+  std::optional<Cause> last_;          ///< how the flow stood at the last look
+  std::optional<Condition> notified_;  ///< the pause that was reported
+};
+
+/// What the condition says: `fine` and `failed` end the wait.
+Outlook outlook_of(const FlowStatus& status) {
+  const Outlook waited = row_of(status.cause.condition).waited;
+  if (waited != Outlook::by_until)
+    return waited;
+  return status.until ? Outlook::goes_on : Outlook::failed;
 }
 
-/// Tells the user that the flow waits for a person.
-void tell_person(Goal& goal, Process process, const std::string& what) {
-  const bool persons = process == Process::held || process == Process::paused;
-  if (goal.until.empty() && persons && std::exchange(goal.notified, process) != process)
-    complain(what);
-  if (!persons)
-    goal.notified = process;
+/// Also says what to do, because the command ends or waits for a person.
+std::string told(const FlowStatus& status) {
+  return condition_text(status) + (status.why.empty() ? "" : ": " + printable(status.why)) +
+         (status.action.empty() ? "" : "\ndo: " + printable(status.action));
 }
 
-/// Looks once. Nothing: the goal is not reached yet.
-std::optional<ExitCode> look(Goal& goal, const Context& context) {
+/// A pause, or a cap that ends by itself, may last for long.
+void Wait::tell_pause(const FlowStatus& status) {
+  const Condition now = status.cause.condition;
+  const bool lasts = now == Condition::paused || now == Condition::blocked;
+  if (lasts && notified_ != now)
+    complain(told(status));
+  notified_ = lasts ? std::optional(now) : std::nullopt;
+}
+
+std::optional<ExitCode> Wait::judge(const FlowStatus& status, bool served) {
+  const Outlook outlook = outlook_of(status);
+  const bool again = std::exchange(last_, status.cause) == status.cause;
+  // Without a daemon, nothing can change before the next look.
+  const bool sure = again || !served;
+  if (outlook == Outlook::failed && sure) {
+    complain(told(status));
+    return ExitCode::failed;
+  }
+  if (outlook == Outlook::fine && sure && !until_)
+    return ExitCode::fine;
+  if (!served) {
+    complain(condition_text(status) + ", and no daemon serves this root: run `baton run`");
+    return ExitCode::unreachable;
+  }
+  if (!until_)
+    tell_pause(status);
+  return std::nullopt;
+}
+
+std::optional<ExitCode> Wait::look(const Context& context) {
   const auto roots = rehearse(context);
   if (!roots)
     return complain(roots.error());
-  const auto place = choose_flow(goal.flow, *roots);
-  if (!place)
-    return complain(place.error());
-  const FlowId& flow = place->flow;
+  const auto place = choose_flow(flow_, *roots);
+  if (!place) {
+    const ExitCode code = complain(place.error());
+    return known_ ? ExitCode::failed : code;
+  }
+  known_ = true;
   const auto& rehearsal = (*roots)[place->root].rehearsal;
-  const FlowRecord& record = rehearsal->records().at(flow);
+  const FlowRecord& record = rehearsal->records().at(place->flow);
   const FlowStatus status = status_of(record, rehearsal->plan(), rehearsal->root_control());
-  if (has_status(status, record, goal.until))
+  if (until_ && has_come(*until_, status, record))
     return ExitCode::fine;
-  const std::string now =
-      printable(text(flow), 200) + " is " + std::string(word(status.process)) +
-      (status.declared.empty() ? "" : " (" + printable(status.declared, 200) + ")");
-  if (has_ended(status.process)) {
-    complain(now + ": " + printable(status.why));
-    return ExitCode::failed;
-  }
-  if (!rehearsal->daemon()) {
-    complain(now + ", and no daemon serves this root: run `baton run`");
-    return ExitCode::unreachable;
-  }
-  tell_person(goal, status.process, now + ": " + printable(status.why));
-  return std::nullopt;
+  return judge(status, rehearsal->daemon().has_value());
+}
+
+std::optional<ExitCode> Wait::over(const std::string& what) const {
+  if (!most_ || Steady::now() - began_ < *most_)
+    return std::nullopt;
+  complain(printable(flow_, 200) + " is not " + printable(what, 60) + " within " +
+           duration_text(*most_));
+  return ExitCode::timed_out;
 }
 
 }  // namespace
 
-ExitCode await_end(Places places, const std::string& root, const FlowId& flow) {
+std::string condition_text(const FlowStatus& status) {
+  const std::string_view reason = word(status.cause.reason);
+  return printable(text(status.flow), 200) + " is " + std::string(word(status.cause.condition)) +
+         (reason.empty() ? "" : " (" + std::string(reason) + ")");
+}
+
+Result<std::optional<Millis>> time_limit(const std::string& given) {
+  if (given.empty())
+    return std::nullopt;
+  const auto most = parse_duration(given);
+  if (!most)
+    return fail(Errc::usage, "--timeout takes a duration such as 90s or 10m, not `" +
+                                 printable(given, 60) + "`");
+  return most;
+}
+
+void offer_wait(Options& options, WaitWish& wish) {
+  options.flag("--wait", wish.wait,
+               "Wait until the flow ends, or until a person has to do something");
+  options.value("--timeout", wish.timeout, "TIME",
+                "With --wait: give up after this time, such as 90s or 10m (default: never)");
+  options.exclude("--wait", {"--no-wait"});
+  options.need("--timeout", "--wait");
+}
+
+ExitCode await_end(Places places, const std::string& root, const FlowId& flow,
+                   std::optional<Millis> most) {
   places.root = root;
-  Goal goal{text(flow), ""};
-  for (;;) {
+  Wait wait(text(flow), std::nullopt, most);
+  for (bool first = true;; first = false) {
     const auto context = Context::open_anyway(places);
     if (!context)
       return complain(context.error());
     const auto state = context->state_folder();
     if (!state && state.error().code != Errc::not_found)
       return complain(state.error());
-    if (!state || !daemon_lives(*state)) {
+    // A request that is only recorded has changed nothing yet, so there is nothing to judge.
+    if (first && (!state || !daemon_lives(*state))) {
       complain("no daemon serves this root, so the flow will not change: run `baton run`");
       return ExitCode::unreachable;
     }
-    if (const auto code = look(goal, *context))
+    // The daemon has answered after it committed what it decided and wrote its files
+    // (engine/engine.cpp). So this look already sees the result of the request.
+    if (const auto code = wait.look(*context))
+      return *code;
+    if (const auto code = wait.over("done"))
       return *code;
     std::this_thread::sleep_for(kWaitEvery);
   }
@@ -109,48 +228,47 @@ ExitCode await_end(Places places, const std::string& root, const FlowId& flow) {
 
 ExitCode wait_command(Words words) {
   Places places;
-  Goal goal;
-  std::string longest;
+  std::string flow;
+  std::string until;
+  std::string timeout;
   Options options(
       "wait",
-      "Waits until a flow has the given STATUS: the state of its processes (idle, paused\n"
-      "...), the status in its files, or the stage of all its subjects.",
-      "  0    the flow has the status\n"
-      "  1    the flow has failed, was stopped, or is gone\n"
-      "  2    wrong usage or configuration; no such flow\n"
-      "  3    no daemon serves the root, so the flow will not get there\n"
-      "  124  the time is over");
-  options.word("FLOW", goal.flow, "dialect/name, or the name alone if it is unique");
-  options.value("--until", goal.until, "STATUS", "The status to wait for");
-  options.value("--timeout", longest, "TIME",
+      "Waits until a flow is at WORD: a condition (running, waiting, blocked, failed,\n"
+      "stopped, paused, done, idle, gone), the status in its files, or the stage of all its\n"
+      "subjects. `condition:done` and `stage:done` say which one is meant.",
+      {{ExitCode::fine, "the flow is there"},
+       {ExitCode::failed,
+        "the flow has failed, was stopped or is gone, or a person has to do something first"},
+       {ExitCode::usage, "wrong usage or configuration; no such flow"},
+       {ExitCode::unreachable, "no daemon serves the root, so the flow will not get there"},
+       {ExitCode::timed_out, "the time of --timeout is over"}});
+  options.word("FLOW", flow, "dialect/name, or the name alone if it is unique");
+  options.value("--until", until, "WORD", "What to wait for");
+  options.value("--timeout", timeout, "TIME",
                 "Give up after this time, such as 90s or 10m (default: never)");
   options.places(places);
   if (const auto left = options.parse(words))
     return *left;
-  if (goal.until.empty()) {
-    complain("--until STATUS is missing, for example --until idle");
+  if (until.empty()) {
+    complain("--until WORD is missing, for example --until done");
     return ExitCode::usage;
   }
-  std::optional<Millis> timeout;
-  if (!longest.empty()) {
-    timeout = parse_duration(longest);
-    if (!timeout) {
-      complain("--timeout takes a duration such as 90s or 10m, not " + printable(longest, 60));
-      return ExitCode::usage;
-    }
-  }
-  const auto began = std::chrono::steady_clock::now();
+  auto goal = awaited(until);
+  if (!goal)
+    return complain(goal.error());
+  const auto most = time_limit(timeout);
+  if (!most)
+    return complain(most.error());
+  Wait wait(flow, *std::move(goal), *most);
   for (;;) {
     // Open it each time: the configuration may have changed and been reloaded.
     const auto context = Context::open_anyway(places);
     if (!context)
       return complain(context.error());
-    if (const auto code = look(goal, *context))
+    if (const auto code = wait.look(*context))
       return *code;
-    if (timeout && std::chrono::steady_clock::now() - began >= *timeout) {
-      complain("not " + printable(goal.until, 60) + " within " + duration_text(*timeout));
-      return ExitCode::timed_out;
-    }
+    if (const auto code = wait.over(until))
+      return *code;
     std::this_thread::sleep_for(kWaitEvery);
   }
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/run_text.h"
+#include "dialects/agent_run/conditions.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
 
@@ -251,8 +253,9 @@ void handle_end(Snapshot& snapshot, const Step& step, const Run& run, Decision& 
   switch (found.kind) {
     case FoundReport::Kind::waiting:
       wake_at(decision, found.look_again);
-      decision.holds.push_back(Hold{run.key.role, step.id, "condition",
-                                    "the agent has ended; its report may still arrive"});
+      decision.holds.push_back(Hold{run.key.role, step.id, cause_of(Situation::report_awaited),
+                                    run_name(run) + " has ended; its report may still arrive", "",
+                                    found.look_again});
       return;
     case FoundReport::Kind::written:
       decision.updates.push_back(std::move(*found.file));

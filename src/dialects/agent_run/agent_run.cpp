@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dialects/agent_run/conditions.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/record.h"
 #include "dialects/agent_run/snapshot.h"
@@ -97,18 +98,30 @@ void refuse(const Snapshot& snapshot, const std::string& why, Decision& decision
       decision.replies.push_back(Reply{request.id, false, why});
 }
 
+/// The steps that are done. A step that `baton stop` left out has reached no end.
+void note_progress(const Snapshot& snapshot, Decision& decision) {
+  for (const auto& [id, step] : snapshot.run.steps)
+    if (step.done() && !snapshot.step_memo(id).cancelled)
+      decision.ends.push_back(id);
+  decision.progress = Progress{decision.ends.size(), snapshot.run.steps.size(), "steps"};
+}
+
 /// Shows a run of another program and starts nothing.
 Decision observe(const Snapshot& snapshot) {
   Decision decision;
   decision.control = Control::idle;
   decision.memo = snapshot.view.memo;
   refuse(snapshot, "another program runs this workflow; baton only shows it", decision);
-  if (snapshot.state == nullptr)
+  if (snapshot.state == nullptr) {
+    decision.standing.cause = cause_of(Situation::no_run);
+    decision.standing.why = snapshot.paths.state() + " is not there, so no run has begun";
     return decision;
+  }
   const auto status = json::text(snapshot.state->document->root(), "status");
   decision.declared = status ? Word(*status) : summary(snapshot.run);
-  if (snapshot.run.status != RunStatus::completed)
-    decision.standing = "another program runs this workflow; " + take_over_hint(snapshot.view);
+  decision.standing.cause = cause_of(Situation::other_program);
+  decision.standing.why = "another program runs this workflow; baton only shows it";
+  note_progress(snapshot, decision);
   return decision;
 }
 
@@ -126,9 +139,13 @@ void compare_workflow(const Snapshot& snapshot, Decision& decision) {
 
 Decision drive(Snapshot& snapshot) {
   Decision decision;
-  if (const std::string trouble = snapshot.trouble(); !trouble.empty()) {
-    decision.holds.push_back(Hold{"", "", "bad_state", trouble});
-    refuse(snapshot, trouble, decision);
+  if (const auto trouble = snapshot.trouble()) {
+    decision.holds.push_back(Hold{"", "", trouble->cause, trouble->why, trouble->action});
+    // A run that has reached its end stays done, whatever becomes of its files.
+    note_progress(snapshot, decision);
+    if (snapshot.run.status == RunStatus::completed)
+      take_standing(snapshot, decision);
+    refuse(snapshot, trouble->why + "; to go on: " + trouble->action, decision);
     decision.memo = json_of(snapshot.memo);
     decision.declared = word(snapshot.run.status);
     return decision;
@@ -145,6 +162,8 @@ Decision drive(Snapshot& snapshot) {
                                              "steps of the run changed"});
   decision.memo = json_of(snapshot.memo);
   decision.declared = word(snapshot.run.status);
+  note_progress(snapshot, decision);
+  take_standing(snapshot, decision);
   if (snapshot.run.status == RunStatus::completed)
     decision.control = Control::idle;
   return decision;
@@ -188,6 +207,7 @@ const Dialect& agent_run_dialect() {
       .admit = agent_run::admit,
       .stages = agent_run::stages,
       .decide = agent_run::decide,
+      .states = agent_run::kStates,
       .verbs = agent_run::kVerbs,
       .brief = agent_run::brief,
       .placeholders = agent_run::kPlaceholders,

@@ -300,8 +300,8 @@ Result<std::vector<Update>> go_on(Snapshot& snapshot, const Value& arguments, co
   if (!snapshot.memo.driven)
     if (auto taken = take_over(snapshot, arguments, given, updates); !taken)
       return pass_on(taken);
-  if (const std::string trouble = snapshot.trouble(); !trouble.empty())
-    return wrong(trouble);
+  if (const auto trouble = snapshot.trouble())
+    return wrong(trouble->why + "; to go on: " + trouble->action);
   if (auto started = start_at(snapshot, arguments, given, updates); !started)
     return pass_on(started);
   const Value& root = snapshot.state->document->root();

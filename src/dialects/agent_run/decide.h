@@ -103,6 +103,10 @@ void fail_attempt(Snapshot& snapshot, const Step& step, std::string_view code,
 void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,
                      Decision& decision);
 
+/// Says how the run stands by its record: done, failed, cancelled, or under way. The holds of the
+/// decision must be complete.
+void take_standing(const Snapshot& snapshot, Decision& decision);
+
 /// The steps whose items baton must read from a file.
 std::vector<std::string> steps_wanting_items(const Snapshot& snapshot);
 

@@ -5,12 +5,17 @@
 #include "base/text.h"
 #include "core/reconcile.h"
 #include "core/reported.h"
+#include "core/run_text.h"
+#include "dialects/agent_run/conditions.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/findings.h"
 
 namespace baton::agent_run {
 
 namespace {
+
+constexpr std::string_view kRaise =
+    "raise `daily_cost_limit` in the configuration, then `baton reload`";
 
 /// Other programs may change the daily statistics without an event, so baton looks again.
 constexpr Millis kLookAgain{60'000};
@@ -42,6 +47,12 @@ double tokens_of(const Value& metrics) {
                              : amount(metrics, "input_tokens") + amount(metrics, "output_tokens"));
 }
 
+/// When the next day of UTC begins, on the clock of `View::now`.
+Time next_day(const View& view) {
+  constexpr std::chrono::hours kDay{24};
+  return view.now + (kDay - view.wall.time_since_epoch() % kDay);
+}
+
 double today(const Snapshot& snapshot) {
   double cost = snapshot.memo.cost_day == day_of(snapshot.view.wall) ? snapshot.memo.cost_usd : 0;
   if (const Accepted* const stats = snapshot.document(daily_stats(snapshot)))
@@ -49,8 +60,40 @@ double today(const Snapshot& snapshot) {
   return cost;
 }
 
-void hold(Decision& decision, const Step& step, Word reason, std::string why) {
-  decision.holds.push_back(Hold{role_of(step), step.id, std::move(reason), std::move(why)});
+void hold(Decision& decision, const Step& step, Situation situation, std::string why,
+          std::string action = {}, std::optional<Time> until = {}) {
+  decision.holds.push_back(
+      Hold{role_of(step), step.id, cause_of(situation), std::move(why), std::move(action), until});
+}
+
+/// The last start of the step in its present stage; nullptr if there is none.
+const Run* last_run(const Snapshot& snapshot, const std::string& id) {
+  const Run* last = nullptr;
+  for (const Run& run : snapshot.view.runs)
+    if (run.key.subject == id && (last == nullptr || run.started >= last->started))
+      last = &run;
+  return last;
+}
+
+bool never_ran(const Run& run) {
+  return run.reason == "exec_failed" || run.reason.starts_with("before");
+}
+
+/// `attempt 2 of 2, run 1a2b3c4d, exit 0`: the start that a step is about.
+std::string attempt_text(const Snapshot& snapshot, const Step& step) {
+  const StepRecord& record = snapshot.record(step.id);
+  std::string text = "attempt " + std::to_string(record.attempts) + " of " +
+                     std::to_string(snapshot.max_attempts(step));
+  // A start that could not be made has no run. The last run is then that of an earlier attempt.
+  const Run* const run = last_run(snapshot, step.id);
+  if (run != nullptr && (record.last_error_code != "launch_failed" || never_ran(*run)))
+    text +=
+        ", " + run_name(*run) + (run->exit_code ? ", exit " + std::to_string(*run->exit_code) : "");
+  return text;
+}
+
+std::string last_error(const StepRecord& record) {
+  return printable(record.last_error.value_or("no reason given"), 300);
 }
 
 const Value* loop_items(const Value& root) {
@@ -112,8 +155,10 @@ bool backing_off(Snapshot& snapshot, const Step& step, Decision& decision) {
   if (snapshot.view.now >= due)
     return false;
   decision.wake = std::min(decision.wake.value_or(due), due);
-  hold(decision, step, "backing_off",
-       "attempt " + std::to_string(record.attempts) + " failed; next start at " + iso_time(due));
+  hold(decision, step, Situation::backing_off,
+       attempt_text(snapshot, step) + ", failed: " + last_error(record) + "; next start at " +
+           iso_time(due),
+       "", due);
   return true;
 }
 
@@ -125,7 +170,7 @@ bool gates_open(const Snapshot& snapshot, const Step& step, Decision& decision) 
   for (const std::string& gate : gates(step))
     if (!gate_open(snapshot, gate)) {
       const std::string fault = gate_fault(snapshot);
-      hold(decision, step, "gate_closed",
+      hold(decision, step, Situation::gate_closed,
            "the gate `" + printable(gate, 100) + "` is not open: " + file +
                (fault.empty() ? " does not set it to true" : " cannot be used: " + fault));
       if (!fault.empty())
@@ -208,8 +253,9 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
     return;
   if (!gates_open(snapshot, step, decision))
     return;
-  if (snapshot.live(step.id) != nullptr) {
-    hold(decision, step, "still_running", "its former agent still runs");
+  if (const Run* const live = snapshot.live(step.id)) {
+    hold(decision, step, Situation::former_agent,
+         "the former agent of the step, " + run_name(*live) + ", still runs");
     return;
   }
   if (wants_items(snapshot, step)) {
@@ -225,16 +271,19 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
 }
 
 void hold_for_person(const Snapshot& snapshot, const Step& step, Decision& decision) {
-  const std::string flow = snapshot.view.flow.name;
-  hold(decision, step, "waiting_for_person",
-       "waits for a person: read " + snapshot.paths.report(step.id) + ", then `baton approve " +
-           flow + " " + step.id + "` or `baton reject " + flow + " " + step.id +
-           " --comment TEXT`, or write " + snapshot.paths.manual_input(step.id));
+  hold(decision, step, Situation::approval_wanted,
+       "the step " + quoted_word(step.id) +
+           " is done and waits for a person to approve or reject "
+           "it; its report is " +
+           snapshot.paths.report(step.id) + ", and the decision may also stand in " +
+           snapshot.paths.manual_input(step.id),
+       command("approve", snapshot.view.flow, step.id));
 }
 
 bool decision_holds_run(const Decision& decision) {
-  return std::any_of(decision.holds.begin(), decision.holds.end(),
-                     [](const Hold& hold) { return hold.reason == "cost_limit"; });
+  return std::any_of(decision.holds.begin(), decision.holds.end(), [](const Hold& hold) {
+    return hold.cause == cause_of(Situation::cost_limit);
+  });
 }
 
 RunStatus status_of(const Snapshot& snapshot, const Decision& decision) {
@@ -259,16 +308,42 @@ RunStatus status_of(const Snapshot& snapshot, const Decision& decision) {
   return waiting && decision.desired.empty() ? RunStatus::waiting : RunStatus::running;
 }
 
-/// Says which steps failed and how to continue.
+bool is_failed(const Snapshot& snapshot, const Subject& subject) {
+  const auto step = snapshot.run.steps.find(subject);
+  return step != snapshot.run.steps.end() && step->second.status == Status::failed;
+}
+
+Situation failure_of(const StepRecord& record) {
+  const std::string code = record.last_error_code.value_or("");
+  return code == "rejected"     ? Situation::rejected_by_person
+         : code == "gate_limit" ? Situation::gate_limit
+         : code == "cost_limit" ? Situation::cost_limit_failed
+                                : Situation::attempts_used_up;
+}
+
+/// Says which steps failed, and why.
 void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
-  const std::string flow = snapshot.view.flow.name;
-  for (const Step& step : snapshot.workflow->steps())
-    if (const StepRecord& record = snapshot.record(step.id); record.status == Status::failed)
-      hold(decision, step, "step_failed",
-           "the step " + quoted_word(step.id) +
-               " FAILED: " + printable(record.last_error.value_or("no reason given"), 300) +
-               "; correct the cause, then `baton retry " + flow + "` or `baton start " + flow +
-               " --start-at-step STEP`");
+  const auto& steps = snapshot.run.steps;
+  const bool several = std::count_if(steps.begin(), steps.end(), [](const auto& row) {
+                         return row.second.status == Status::failed;
+                       }) > 1;
+  for (const Step& step : snapshot.workflow->steps()) {
+    const StepRecord& record = snapshot.record(step.id);
+    if (record.status != Status::failed)
+      continue;
+    const Situation situation = failure_of(record);
+    const bool by_cost = situation == Situation::cost_limit_failed;
+    const std::string retry = command("retry", snapshot.view.flow, several ? "" : step.id);
+    hold(decision, step, situation,
+         "the step " + quoted_word(step.id) +
+             (situation == Situation::rejected_by_person
+                  ? " was rejected by a person: "
+                  : " has failed" +
+                        (record.attempts > 0 ? " (" + attempt_text(snapshot, step) + ")" : "") +
+                        ": ") +
+             last_error(record),
+         by_cost ? std::string(kRaise) + ", then `" + retry + "`" : retry);
+  }
 }
 
 /// Stops agents whose work a loop-back has sent back. An agent whose report was accepted early ends
@@ -327,9 +402,9 @@ bool apply_cost_limit(Snapshot& snapshot, Decision& decision) {
         fail_for_good(snapshot, step, "cost_limit", why, decision);
     return true;
   }
-  decision.holds.push_back(
-      Hold{"", "", "cost_limit",
-           why + "; the run continues tomorrow (UTC), or raise the limit in baton.yaml"});
+  decision.holds.push_back(Hold{"", "", cause_of(Situation::cost_limit), why,
+                                std::string(kRaise) + "; `baton doctor` checks the file",
+                                next_day(snapshot.view)});
   // Looks again soon, because the day may end and other programs may change the statistics.
   const Time next = snapshot.view.now + kLookAgain;
   decision.tidy = std::min(decision.tidy.value_or(next), next);
@@ -343,6 +418,38 @@ std::vector<std::string> steps_wanting_items(const Snapshot& snapshot) {
       if (wants_items(snapshot, step))
         all.push_back(step.id);
   return all;
+}
+
+void take_standing(const Snapshot& snapshot, Decision& decision) {
+  Standing& standing = decision.standing;
+  standing.cause = cause_of(Situation::under_way);
+  switch (snapshot.run.status) {
+    case RunStatus::completed:
+      standing.cause = cause_of(Situation::completed);
+      standing.why =
+          "all " + std::to_string(snapshot.run.steps.size()) + " steps are COMPLETED or SKIPPED";
+      return;
+    case RunStatus::cancelled:
+      standing.cause = cause_of(Situation::cancelled);
+      standing.why = "the run was cancelled by `baton stop`";
+      standing.action = command("resume", snapshot.view.flow);
+      return;
+    case RunStatus::failed: {
+      // Of several failed steps the one that counts first.
+      const Hold* first = nullptr;
+      for (const Hold& hold : decision.holds)
+        if (is_failed(snapshot, hold.subject) &&
+            (first == nullptr || before(hold.cause, first->cause)))
+          first = &hold;
+      if (first != nullptr)
+        standing = Standing{first->cause, first->why, first->action, first->until};
+      return;
+    }
+    case RunStatus::running:
+    case RunStatus::waiting:
+    case RunStatus::paused:
+      return;
+  }
 }
 
 void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,
@@ -359,7 +466,6 @@ void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_r
   if (snapshot.any_failed()) {
     report_failed_steps(snapshot, decision);
     decision.desired.clear();
-    decision.failed = true;
     if (!snapshot.settings.drain)
       decision.releases.push_back(
           Release{"", "", true, Millis(0), "another step of the run failed (fail_fast)"});

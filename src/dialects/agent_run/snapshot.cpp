@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
+#include "dialects/agent_run/conditions.h"
 #include "dialects/memo_fields.h"
 #include "dialects/tables.h"
 
@@ -125,20 +126,22 @@ const Run* Snapshot::find(const RunId& id) const {
   return found == view.runs.end() ? nullptr : &*found;
 }
 
-std::string Snapshot::trouble() const {
+std::optional<Standing> Snapshot::trouble() const {
+  const std::string recover = command("recover", view.flow) + " --write";
   if (!state->present)
-    return paths.state() + " is missing; `baton recover " + view.flow.name +
-           " --write` restores the last accepted version, `baton forget " + view.flow.name +
-           "` gives the run up";
+    return Standing{cause_of(Situation::state_gone), paths.state() + " is missing", recover, {}};
   if (!state->rejected.empty())
-    return paths.state() + " is not valid; `baton explain " + paths.state() +
-           "` says why. Correct the file, or restore the last accepted version with `baton "
-           "recover " +
-           view.flow.name + " --write`";
+    return Standing{cause_of(Situation::state_rejected),
+                    "the run state is not valid: " + first_error(paths.state(), state->rejected),
+                    recover,
+                    {}};
   if (!workflow)
-    return paths.workflow() +
-           " is missing; it is the run's copy of its workflow. Put the workflow file back there";
-  return {};
+    return Standing{cause_of(Situation::workflow_gone),
+                    paths.workflow() + " is missing, the run's copy of its workflow",
+                    "put the workflow file back as " + paths.workflow() +
+                        ", then `baton validate " + shell_quoted(paths.workflow()) + "`",
+                    {}};
+  return std::nullopt;
 }
 
 bool Snapshot::done(const std::string& id) const {
@@ -197,7 +200,7 @@ std::string gate_fault(const Snapshot& snapshot) {
   const auto path = gate_file(snapshot);
   const Accepted* const file = path ? snapshot.document(*path) : nullptr;
   if (path && snapshot.view.rejected.contains(*path))
-    return "the file is not valid (`baton explain " + *path + "` says why)";
+    return "the file is not valid: " + first_error(*path, snapshot.view.rejected.at(*path));
   if (file == nullptr)
     return snapshot.settings.gate_state_file.empty() ? "" : "the file is missing or not JSON";
   if (!file->present)

@@ -99,7 +99,7 @@ struct Snapshot {
   const Run* live(std::string_view id) const;
   const Run* find(const RunId& id) const;
   /// Why the run cannot continue at all. Empty if it can.
-  std::string trouble() const;
+  std::optional<Standing> trouble() const;
   /// Whether steps that need this one may begin.
   bool done(const std::string& id) const;
   bool needs_done(const Step& step) const;

@@ -1,5 +1,6 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 
+#include "dialects/ccw_loop/conditions.h"
 #include "dialects/dialects.h"
 
 namespace baton {
@@ -20,6 +21,7 @@ const Dialect& ccw_loop_dialect() {
       .admit = ccw_loop::admit,
       .stages = ccw_loop::stages,
       .decide = ccw_loop::decide,
+      .states = ccw_loop::kStates,
       .verbs = ccw_loop::kVerbs,
       .brief = ccw_loop::brief,
       .placeholders = kPlaceholders,

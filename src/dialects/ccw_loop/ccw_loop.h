@@ -2,8 +2,8 @@
 
 // The functions that make the dialect `ccw_loop`. Each is pure: it reads the documents of one loop
 // and returns what to do. `core/dialect.h` says when the engine calls each of them.
-// One file per job: files, snapshot, memo, check, admit, next_action, decide, control, create,
-// rebuild, brief. loop.h reads the master state.
+// One file per job: files, snapshot, memo, check, admit, next_action, decide, standing, control,
+// create, rebuild, brief. loop.h reads the master state.
 
 #include <array>
 #include <optional>
@@ -46,6 +46,13 @@ inline constexpr std::array kVerbs = {std::string_view("start"),  std::string_vi
                                       std::string_view("resume"), std::string_view("stop"),
                                       std::string_view("retry"),  std::string_view("answer"),
                                       std::string_view("forget")};
+
+/// How a loop that is not running stands, with the causes of conditions.h; nothing: it runs.
+std::optional<Standing> standing_of(const Snapshot& snapshot);
+/// The same for a loop whose master state was never accepted.
+Standing standing_without_state(const View& view);
+/// Its iterations, of those that it may make.
+std::optional<Progress> progress_of(const Loop& loop);
 
 /// Answers the requests of this flow: status changes go to `writes`, replies to `decision`.
 void answer(Snapshot& snapshot, Writes& writes, Decision& decision);

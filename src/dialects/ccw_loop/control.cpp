@@ -50,6 +50,7 @@ class RequestHandler {
     snapshot_.memo.hold_why.clear();
     snapshot_.memo.idle = 0;
     snapshot_.memo.pause_asked = status == Status::paused;
+    snapshot_.memo.exit_asked = status == Status::user_exit;
     snapshot_.memo.hurry = false;
     reply(request, true, message + beside());
   }

@@ -3,7 +3,9 @@
 
 #include "base/digest.h"
 #include "base/json/numbers.h"
+#include "core/run_text.h"
 #include "dialects/ccw_loop/ccw_loop.h"
+#include "dialects/ccw_loop/conditions.h"
 #include "dialects/ccw_loop/next_action.h"
 #include "dialects/ccw_loop/snapshot.h"
 
@@ -150,15 +152,19 @@ class NextStep {
       run_chosen();
     } else if (snapshot_.memo.idle >= kMaxIdleRuns) {
       pause("no_progress", "the executor has ended well " + std::to_string(snapshot_.memo.idle) +
-                               " times in a row and changed nothing" + resumes());
+                               " times in a row and changed nothing");
     } else {
-      apply(next_action(
-          snapshot_.loop, snapshot_.options,
-          {job.debugged_in_a_row, done(), parse_action(snapshot_.memo.newest), proposal()}));
+      apply(next());
     }
   }
 
  private:
+  NextAction next() const {
+    return next_action(
+        snapshot_.loop, snapshot_.options,
+        {snapshot_.job.debugged_in_a_row, done(), parse_action(snapshot_.memo.newest), proposal()});
+  }
+
   /// With granularity `run` only the executor knows what it did last.
   std::optional<Action> done() const {
     const bool ours = snapshot_.options.granularity == Granularity::action && snapshot_.job.done;
@@ -178,16 +184,20 @@ class NextStep {
     }
     const bool used_up =
         static_cast<double>(snapshot_.loop.iteration) >= snapshot_.loop.max_iterations;
-    decision_.holds.push_back(
-        Hold{Role(kExecutor), Subject(kMain), "awaiting_choice",
-             "the loop is interactive: `baton answer " + text(snapshot_.view.flow) +
-                 " --comment develop` (or debug, validate, status, complete, exit)" +
-                 (used_up ? "; max_iterations is reached, which does not end an interactive loop"
-                          : "")});
+    decision_.holds.push_back(Hold{
+        Role(kExecutor), Subject(kMain), cause_of(Situation::awaiting_choice),
+        "the loop is interactive and waits for the next action: develop, debug, validate, "
+        "status, complete or exit" +
+            std::string(used_up
+                            ? "; max_iterations is reached, which does not end an interactive loop"
+                            : ""),
+        command("answer", snapshot_.view.flow) + " --comment " + std::string(suggestion())});
   }
 
-  std::string resumes() const {
-    return "; `baton resume " + text(snapshot_.view.flow) + "` continues";
+  /// An action that is possible now, best first.
+  std::string_view suggestion() const {
+    const Action best = next().action;
+    return word(obstacle(snapshot_.loop, best).empty() ? best : Action::complete);
   }
 
   void apply(const NextAction& choice) {
@@ -202,7 +212,7 @@ class NextStep {
         untested(choice);
         break;
       case NextAction::Kind::stuck:
-        pause("debugging_stuck", choice.why + resumes());
+        pause("debugging_stuck", choice.why);
         break;
     }
   }
@@ -217,8 +227,7 @@ class NextStep {
       want(Action::validate, choice.why + " and the loop was resumed");
     } else {
       paused = snapshot_.job.key();
-      pause("no_tests",
-            choice.why + ": debugging cannot help" + resumes() + " and validates again");
+      pause("no_tests", choice.why + ": debugging cannot help");
     }
   }
 
@@ -234,8 +243,7 @@ class NextStep {
         fail("max_iterations", choice.why);
         break;
       case AtLimit::pause:
-        pause("max_iterations",
-              choice.why + "; raise it, then `baton resume " + text(snapshot_.view.flow) + "`");
+        pause("max_iterations", choice.why);
         break;
       case AtLimit::ignore:
         break;
@@ -263,10 +271,20 @@ class NextStep {
     keep(std::move(reason), why);
   }
 
+  /// The run that led here. The file does not name it, and baton may forget the run.
+  std::string last_run() const {
+    const Run* const run = snapshot_.job.last;
+    if (run == nullptr)
+      return {};
+    const std::string said = last_words(*run);
+    return " (" + run_name(*run) + ": " + outcome_text(*run) + (said.empty() ? "" : ", " + said) +
+           ")";
+  }
+
   void keep(Word reason, const std::string& why) {
     writes_.because(why);
     snapshot_.memo.hold = std::move(reason);
-    snapshot_.memo.hold_why = why;
+    snapshot_.memo.hold_why = why + last_run();
     snapshot_.memo.idle = 0;
   }
 
@@ -310,8 +328,8 @@ void apply_status(Snapshot& snapshot, Decision& decision) {
                 "the loop is " + decision.declared + " and the executor did not exit"});
 }
 
-/// Says why the loop does not continue, if baton has paused it or it has failed.
-void explain(Snapshot& snapshot, bool writing, Decision& decision) {
+/// Says how the loop stands if it does not run. A loop that waits for a person gets a hold.
+void stand(Snapshot& snapshot, bool writing, Decision& decision) {
   Memo& memo = snapshot.memo;
   const Status status = snapshot.loop.status;
   // While baton writes a new status, the file has the old one, and the reason must stay.
@@ -320,21 +338,18 @@ void explain(Snapshot& snapshot, bool writing, Decision& decision) {
     memo.hold_why.clear();
     memo.pause_asked = false;
   }
-  if (status == Status::failed && !snapshot.loop.broken())
+  if (!writing && status != Status::user_exit)
+    memo.exit_asked = false;
+  decision.progress = progress_of(snapshot.loop);
+  auto standing = standing_of(snapshot);
+  if (!standing)
     return;
-  if (status == Status::failed && memo.hold.empty()) {
-    memo.hold = "failed";
-    memo.hold_why = snapshot.loop.text("failure_reason");
-  }
-  if (memo.hold.empty())
-    return;
-  decision.failed = true;
-  const std::string way_on =
-      status != Status::failed
-          ? ""
-          : std::string(memo.hold == "max_iterations" ? "; raise it, then `" : "; `") +
-                "baton retry " + text(snapshot.view.flow) + "` continues";
-  decision.holds.push_back(Hold{"", Subject(kMain), memo.hold, memo.hold_why + way_on});
+  decision.standing = std::move(*standing);
+  const Standing& now = decision.standing;
+  if (now.cause.condition == Condition::done)
+    decision.ends.emplace_back(kMain);
+  else if (now.cause.condition == Condition::blocked)
+    decision.holds.push_back(Hold{"", Subject(kMain), now.cause, now.why, now.action});
 }
 
 void decide_next(Snapshot& snapshot, Writes& writes, Decision& decision) {
@@ -347,8 +362,9 @@ void decide_next(Snapshot& snapshot, Writes& writes, Decision& decision) {
   }
   limit_run(snapshot, decision);
   if (live->key.generation != snapshot.job.generation)
-    decision.holds.push_back(Hold{Role(kExecutor), Subject(kMain), "executor_lives",
-                                  "the executor from before the pause is still running"});
+    decision.holds.push_back(
+        Hold{Role(kExecutor), Subject(kMain), cause_of(Situation::executor_lives),
+             "the executor from before the pause, " + run_name(*live) + ", is still running"});
 }
 
 /// Warns about versions of this loop. The text of a warning stays the same, so that baton reports
@@ -369,14 +385,9 @@ Decision without_state(const View& view) {
   Decision decision;
   decision.control = Control::idle;
   decision.memo = view.memo;
-  const std::string path = options_of(view.options).path + "/" + view.flow.name + ".json";
-  const std::string recover =
-      "`baton recover " + text(view.flow) + "` rebuilds it from its other files";
-  decision.holds.push_back(Hold{
-      "", Subject(kMain), "no_state",
-      view.rejected.contains(path) ? "the loop's master state is not valid: `baton explain " +
-                                         text(view.flow) + "` says where; correct it, or " + recover
-                                   : "the loop's master state is missing; " + recover});
+  decision.standing = standing_without_state(view);
+  const Standing& now = decision.standing;
+  decision.holds.push_back(Hold{"", Subject(kMain), now.cause, now.why, now.action});
   return decision;
 }
 
@@ -408,7 +419,7 @@ Decision decide(const View& view) {
   // `forget` has put moves of all files into the updates, so baton does not write these files.
   if (decision.updates.empty())
     decision.updates = writes.updates(snapshot);
-  explain(snapshot, !decision.updates.empty(), decision);
+  stand(snapshot, !decision.updates.empty(), decision);
   const bool puts_away =
       std::any_of(decision.updates.begin(), decision.updates.end(),
                   [](const Update& update) { return std::holds_alternative<Move>(update); });

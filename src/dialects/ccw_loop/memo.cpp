@@ -22,6 +22,7 @@ void fields(Memo& memo, Visit visit) {
   visit("choice_key", memo.choice_key);
   visit("answer", memo.answer);
   visit("pause_asked", memo.pause_asked);
+  visit("exit_asked", memo.exit_asked);
   visit("resumed_over", memo.resumed_over);
   visit("left", memo.left);
   visit("hurry", memo.hurry);

@@ -34,6 +34,7 @@ struct Memo {
   std::string choice_key;    ///< the turn that `choice` is for (Job::key)
   std::string answer;        ///< text that the person added to the choice
   bool pause_asked = false;  ///< a request paused the loop; false: somebody wrote it into the file
+  bool exit_asked = false;   ///< the same for `user_exit`
   /// The status before a request set the loop to running while an executor was alive. An old copy
   /// of that executor may bring the status back. Empty once the executor has written `running` with
   /// new work, or has ended.
@@ -42,8 +43,8 @@ struct Memo {
   bool hurry = false;  ///< a person stopped an ended loop: end its executor without pause_grace
   /// The turn in which baton last paused the loop because no test had run (Job::key).
   std::string untested;
-  Word hold;  ///< why the loop is paused or failed, if baton or a failure is the cause
-  std::string hold_why;
+  Word hold;             ///< why baton paused or failed the loop; empty: baton did not
+  std::string hold_why;  ///< the same as a sentence
   /// Times of the last develop, debug and validate work in the last version, in this order; "" for
   /// a missing time.
   std::vector<std::string> facts;

@@ -27,7 +27,7 @@ Stages stages(const View& view) {
 /// (format page, Stalls).
 void release(const Snapshot& snapshot, Decision& decision) {
   decision.releases.push_back(
-      Release{"", "", false, kLinger, "the work is done but the process still runs"});
+      Release{"", "", false, kLinger, "the work is done but the agent still runs"});
   if (snapshot.options.stall == Millis(0))
     return;
   for (const Run& run : snapshot.view.runs) {
@@ -76,12 +76,11 @@ void hold_rejected(const Snapshot& snapshot, Decision& decision) {
     std::erase_if(decision.desired, [&](const Desired& wanted) {
       if (kind == "group_status" && wanted.subject == kSession)
         return false;
-      decision.holds.push_back(Hold{
-          wanted.role, wanted.subject, "rejected",
-          path_of(snapshot.options, kind) + " was rejected; correct it (`baton explain " +
-              path_of(snapshot.options, kind) +
-              "` says what is wrong), or restore the last accepted version with `baton recover " +
-              text(snapshot.view.flow) + " --write`"});
+      const std::string path = path_of(snapshot.options, kind);
+      decision.holds.push_back(
+          Hold{wanted.role, wanted.subject, cause_of(Situation::rejected),
+               path + " was rejected (" + first_error(path, file->rejected) + ")",
+               correction(snapshot, path)});
       return true;
     });
   }
@@ -94,9 +93,54 @@ void apply_spawn_limit(const Snapshot& snapshot, Decision& decision) {
   const std::string why = "the session has started " + std::to_string(snapshot.memo.spawns) +
                           " agents (option max_spawns)";
   for (const Desired& wanted : decision.desired)
-    decision.holds.push_back(Hold{wanted.role, wanted.subject, "max_spawns", why});
+    decision.holds.push_back(
+        Hold{wanted.role, wanted.subject, cause_of(Situation::max_spawns), why,
+             "raise `max_spawns` below `dialects: coordination:` in the configuration, then "
+             "`baton reload`; `baton doctor` checks it"});
   decision.desired.clear();
-  decision.failed = true;
+}
+
+/// Without a plan nothing starts.
+void hold_without_plan(const Snapshot& snapshot, Decision& decision) {
+  const std::string path = path_of(snapshot.options, "pm_state");
+  const auto rejected = snapshot.view.rejected.find(path);
+  const bool missing = rejected == snapshot.view.rejected.end();
+  const Hold whole{"", "", cause_of(missing ? Situation::plan_missing : Situation::plan_rejected),
+                   missing ? path + " is missing: nothing is started without a plan"
+                           : path + " was rejected (" + first_error(path, rejected->second) +
+                                 "): nothing is started without a plan",
+                   missing ? command("start", snapshot.view.flow) + " --requirements TEXT"
+                           : correction(snapshot, path)};
+  decision.holds.push_back(whole);
+  for (const Desired& wanted : decision.desired) {
+    Hold hold = whole;
+    hold.role = wanted.role;
+    hold.subject = wanted.subject;
+    decision.holds.push_back(std::move(hold));
+  }
+  decision.desired.clear();
+}
+
+/// The end of the session, its progress, and which groups are at their end.
+void report_standing(const Snapshot& snapshot, SessionStage stage, Decision& decision) {
+  decision.standing.cause = cause_of(Situation::working);
+  for (const Group& group : snapshot.plan.groups)
+    if (group.status == Status::complete && (group.approved || !snapshot.options.reviews))
+      decision.ends.push_back(group.id);
+  if (const std::size_t total = snapshot.plan.groups.size(); total > 0) {
+    const auto complete =
+        std::count_if(snapshot.plan.groups.begin(), snapshot.plan.groups.end(),
+                      [](const Group& group) { return group.status == Status::complete; });
+    decision.progress = Progress{static_cast<std::uint64_t>(complete), total, "groups"};
+  }
+  if (stage != SessionStage::completed || snapshot.any_live())
+    return;
+  decision.ends.emplace_back(kSession);
+  decision.standing = Standing{
+      cause_of(Situation::completed),
+      snapshot.options.reviews ? "every group is complete and approved" : "every group is complete",
+      "",
+      {}};
 }
 
 Control control(SessionStage stage) {
@@ -135,16 +179,12 @@ Decision decide(const View& view) {
     note_word(snapshot, decision);
     note_end(snapshot, stage);
     route_session(snapshot, stage, decision);
-  } else {
-    const std::string plan = path_of(snapshot.options, "pm_state");
-    decision.holds.push_back(
-        Hold{"", "", "no_plan",
-             plan + (view.rejected.contains(plan) ? " was rejected" : " is missing") +
-                 ": nothing is started without a plan"});
   }
   // route_session may just have released a phase, which changes the stage.
   const SessionStage stage = session_stage(snapshot);
   route_groups(snapshot, stage, writes, decision);
+  if (stage == SessionStage::none)
+    hold_without_plan(snapshot, decision);
   hold_rejected(snapshot, decision);
   apply_spawn_limit(snapshot, decision);
   release(snapshot, decision);
@@ -166,6 +206,7 @@ Decision decide(const View& view) {
     decision.memo = view.memo;
   }
   decision.control = control(stage);
+  report_standing(snapshot, stage, decision);
   return decision;
 }
 
@@ -193,6 +234,7 @@ const Dialect& coordination_dialect() {
       .mends = true,  // messages that share an id
       .stages = coordination::stages,
       .decide = coordination::decide,
+      .states = coordination::kStates,
       .verbs = coordination::kVerbs,
       .brief = coordination::brief,
       .placeholders = kPlaceholders,

@@ -131,7 +131,8 @@ void route_groups(Snapshot& snapshot, SessionStage stage, Writes& writes, Decisi
 /// The claim that allows one project manager at a time.
 Claim manager_claim(const Snapshot& snapshot);
 
-/// Answers requests of people: `answer`, which tries a held group again, and `approve`.
+/// Answers requests of people: `answer`, which tries a group again that waits for a person, and
+/// `approve`.
 void answer(Snapshot& snapshot, Writes& writes, Decision& decision);
 /// Refuses these requests while group_status is missing.
 void refuse_answers(const Snapshot& snapshot, Decision& decision);

@@ -22,7 +22,7 @@ void fields(GroupMemo& group, Visit visit) {
   visit("block", group.block);
   visit("blocker", group.blocker);
   visit("answer", group.answer);
-  visit("held", group.held);
+  visit("asked", group.asked);
 }
 
 template <class Visit>

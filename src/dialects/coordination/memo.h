@@ -38,7 +38,7 @@ struct GroupMemo {
   std::string block;    ///< why baton blocked the group: `guidance`, `troubleshoot`
   std::string blocker;  ///< description of the blocker that baton wrote
   std::string answer;   ///< the comment of a person's last `baton answer`
-  bool held = false;    ///< the log says that the group waits for a person
+  bool asked = false;   ///< the log says that the group waits for a person
   bool operator==(const GroupMemo&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/run_text.h"
 #include "dialects/coordination/decide.h"
 #include "dialects/coordination/snapshot.h"
 
@@ -38,16 +39,18 @@ class Router {
         writes_.touched(group.id))
       return;
     if (!snapshot_.plan.planned(group)) {
-      hold(group, "", "not_planned",
-           "the group is not in the plan; add it to the plan, or drop it with `baton answer " +
-               text(snapshot_.view.flow) + " " + group.id + "`");
+      hold(group, "", Situation::not_planned, group.id + " is not in the plan",
+           command("answer", snapshot_.view.flow, group.id));
       return;
     }
     // While the plan changes, pending groups do not start.
     const bool planning = snapshot_.live(Subject(kSession)) != nullptr || manager_wanted() ||
                           (group.status == Status::pending && snapshot_.live_manager() != nullptr);
     if (planning) {
-      hold(group, "", "pm_live", "the project manager works on the plan");
+      const Run* const manager = snapshot_.live_manager();
+      hold(group, "", Situation::planning,
+           "the project manager works on the plan" +
+               (manager == nullptr ? "" : " (" + run_name(*manager) + ")"));
       return;
     }
     const Word stage = stage_of(snapshot_, group);
@@ -69,8 +72,10 @@ class Router {
 
   GroupMemo& memo(const Group& group) { return snapshot_.memo.groups[group.id]; }
 
-  void hold(const Group& group, std::string_view role, Word reason, std::string why) {
-    decision_.holds.push_back(Hold{Role(role), group.id, std::move(reason), std::move(why)});
+  void hold(const Group& group, std::string_view role, Situation situation, std::string why,
+            std::string action = {}) {
+    decision_.holds.push_back(
+        Hold{Role(role), group.id, cause_of(situation), std::move(why), std::move(action)});
   }
 
   void add_desired(const Group& group, std::string_view role, Word purpose, std::string why) {
@@ -91,17 +96,16 @@ class Router {
   }
 
   /// Rows 3, 14, 17 and other dead ends: asks the project manager. After two interventions of the
-  /// project manager it asks a person.
-  void ask_manager(const Group& group, Word purpose, const std::string& why) {
+  /// project manager it asks a person. `job`: whose last run the person hears of.
+  void ask_manager(const Group& group, Word purpose, const std::string& why, const Job& job) {
     if (memo(group).interventions.size() < kMostInterventions) {
       add_desired(group, kManager, std::move(purpose), why);
       return;
     }
-    hold(group, kManager, "stuck",
-         why + ", and the project manager has stepped in " + std::to_string(kMostInterventions) +
-             " times; correct the cause, then `baton answer " + text(snapshot_.view.flow) + " " +
-             group.id + "` with a comment");
-    decision_.failed = true;
+    hold(group, kManager, Situation::stuck,
+         why + named_run(job) + ", and the project manager has stepped in " +
+             std::to_string(kMostInterventions) + " times",
+         command("answer", snapshot_.view.flow, group.id) + " --comment TEXT");
   }
 
   /// Rows 3, 5 to 9, 12, 13, 16, 17: it is the developer's turn.
@@ -129,7 +133,7 @@ class Router {
         rounds > kMostDeveloper) {
       ask_manager(
           group, "stuck",
-          "the developer has tried " + std::to_string(rounds) + " times since the last help");
+          "the developer has tried " + std::to_string(rounds) + " times since the last help", job);
       return;
     }
     if (group.status == Status::qa_failed && group.counters.qa - known.base_qa > kMostQa) {
@@ -139,7 +143,8 @@ class Router {
     if (group.status == Status::changes_requested &&
         group.counters.tech_lead - known.base_tech_lead > kMostReviews) {
       ask_manager(group, "mediate",
-                  "more than " + std::to_string(kMostReviews) + " reviews have asked for changes");
+                  "more than " + std::to_string(kMostReviews) + " reviews have asked for changes",
+                  job);
       return;
     }
     if (job.fresh >= kMostTurns) {
@@ -154,8 +159,8 @@ class Router {
   void start_developer(const Group& group, const Job& job) {
     switch (group.status) {
       case Status::pending:
-        if (const auto [reason, why] = slots_.obstacle(group); !reason.empty()) {
-          hold(group, kDeveloper, reason, why);
+        if (const auto obstacle = slots_.obstacle(group)) {
+          hold(group, kDeveloper, obstacle->situation, obstacle->why);
           return;
         }
         add_desired(group, kDeveloper, "implement", group.id + " is pending");
@@ -191,7 +196,7 @@ class Router {
   void explain_tests(const Group& group) {
     const Job job = snapshot_.job(kTechLead, group.id);
     if (job.exhausted)
-      ask_manager(group, "stuck", "the tech lead could not explain the failing tests");
+      ask_manager(group, "stuck", "the tech lead could not explain the failing tests", job);
     else
       add_desired(group, kTechLead, "explain_tests",
                   "the tests of " + group.id + " have failed " +
@@ -217,7 +222,7 @@ class Router {
   void blocked(const Group& group) {
     const Job job = snapshot_.job(kTechLead, group.id);
     if (job.fresh >= kMostTurns || job.exhausted) {
-      ask_manager(group, "stuck", "the tech lead could not unblock " + group.id);
+      ask_manager(group, "stuck", "the tech lead could not unblock " + group.id, job);
       return;
     }
     const Word given = memo(group).block;
@@ -240,7 +245,7 @@ class Router {
     if (help.turn == 0 && !help.exhausted)
       add_desired(group, kTechLead, "qa_blocked", why);
     else
-      ask_manager(group, "stuck", why + ", and the tech lead could not help");
+      ask_manager(group, "stuck", why + ", and the tech lead could not help", help);
   }
 
   /// Rows 11b, 14 and 15: the group is reviewed.
@@ -257,7 +262,7 @@ class Router {
           group, kTechLead, "review",
           job.fresh == 0 ? group.id + " waits for its review" : unchanged_text("tech lead", group));
     else
-      ask_manager(group, "review_blocked", "the tech lead has no verdict on " + group.id);
+      ask_manager(group, "review_blocked", "the tech lead has no verdict on " + group.id, job);
   }
 
   Snapshot& snapshot_;
@@ -334,7 +339,7 @@ void approve(const Snapshot& snapshot, const Request& request, Writes& writes, D
   decision.replies.push_back(Reply{request.id, true, group->id + " is approved"});
 }
 
-/// Tries a held group, or the session, again.
+/// Tries a group that waits for a person, or the session, again.
 void try_again(Snapshot& snapshot, const Request& request, Writes& writes, Decision& decision) {
   const Subject subject = request.subject.empty() ? Subject(kSession) : request.subject;
   const Group* const group = snapshot.plan.find(subject);
@@ -379,7 +384,8 @@ void route_groups(Snapshot& snapshot, SessionStage stage, Writes& writes, Decisi
     case SessionStage::phase_check:
       for (const Group& group : snapshot.plan.groups)
         if (group.status == Status::pending)
-          decision.holds.push_back(Hold{Role(kDeveloper), group.id, "phase_check",
+          decision.holds.push_back(Hold{Role(kDeveloper), group.id,
+                                        cause_of(Situation::phase_check),
                                         "the project manager checks the finished phase first"});
       break;
     case SessionStage::no_requirements:
@@ -395,8 +401,8 @@ void refuse_answers(const Snapshot& snapshot, Decision& decision) {
     if (is_own(snapshot, request))
       decision.replies.push_back(Reply{request.id, false,
                                        path_of(snapshot.options, "group_status") +
-                                           " is missing; restore it with `baton recover " +
-                                           text(snapshot.view.flow) + " --write`"});
+                                           " is missing; restore it with `" +
+                                           command("recover", snapshot.view.flow) + " --write`"});
 }
 
 void answer(Snapshot& snapshot, Writes& writes, Decision& decision) {

@@ -31,30 +31,39 @@ std::string phase(const Snapshot& snapshot, bool ended, const Value& state) {
   return given && given != "completed" ? std::string(*given) : "initialization";
 }
 
-bool any_live(const Snapshot& snapshot) {
-  return std::any_of(snapshot.view.runs.begin(), snapshot.view.runs.end(),
-                     [](const Run& run) { return run.live(); });
+/// Whether the status of the session shows the hold as an error: the project manager could not
+/// help, or no further start is allowed.
+bool is_error(const Hold& hold) {
+  return hold.cause == cause_of(Situation::max_spawns) ||
+         (hold.role == kManager && hold.cause == cause_of(Situation::stuck));
 }
 
-/// Whether the session needs a person. The engine holds work whose attempts are used up; the status
-/// of the session has to show that too.
-bool needs_person(const Snapshot& snapshot, const Decision& decision) {
-  return decision.failed ||
-         std::any_of(decision.desired.begin(), decision.desired.end(), [&](const Desired& wanted) {
-           return snapshot.job(wanted.role, wanted.subject).exhausted;
-         });
+/// The first hold that is an error; nullptr: none.
+const Hold* first_error_hold(const Decision& decision) {
+  const auto found = std::find_if(decision.holds.begin(), decision.holds.end(), is_error);
+  return found == decision.holds.end() ? nullptr : &*found;
+}
+
+/// Whether attempts at any work are used up. The engine has a hold for it; the status of the
+/// session has to show it too.
+bool any_exhausted(const Snapshot& snapshot, const Decision& decision) {
+  return std::any_of(decision.desired.begin(), decision.desired.end(), [&](const Desired& wanted) {
+    return snapshot.job(wanted.role, wanted.subject).exhausted;
+  });
 }
 
 /// Logs once that a group waits for a person.
 void log_holds(Snapshot& snapshot, const Decision& decision, Writes& writes) {
   for (const Group& group : snapshot.plan.groups) {
     GroupMemo& memo = snapshot.memo.groups[group.id];
-    const auto held = std::find_if(
-        decision.holds.begin(), decision.holds.end(),
-        [&](const Hold& hold) { return hold.subject == group.id && hold.reason == "stuck"; });
-    if (held != decision.holds.end() && !memo.held)
-      writes.log.push_back(LogEntry{snapshot.memo.spawns, "hold_group_" + group.id, held->why});
-    memo.held = held != decision.holds.end();
+    const auto stuck =
+        std::find_if(decision.holds.begin(), decision.holds.end(), [&](const Hold& hold) {
+          return hold.subject == group.id && hold.role == kManager &&
+                 hold.cause == cause_of(Situation::stuck);
+        });
+    if (stuck != decision.holds.end() && !memo.asked)
+      writes.log.push_back(LogEntry{snapshot.memo.spawns, "hold_group_" + group.id, stuck->why});
+    memo.asked = stuck != decision.holds.end();
   }
 }
 
@@ -130,8 +139,9 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
     return;
   }
   const Value& state = file->document->root();
-  const bool ended = stage == SessionStage::completed && !any_live(snapshot);
-  const bool failed = needs_person(snapshot, decision);
+  const bool ended = stage == SessionStage::completed && !snapshot.any_live();
+  const Hold* const error = first_error_hold(decision);
+  const bool failed = error != nullptr || any_exhausted(snapshot, decision);
   const std::string status = ended ? "completed" : failed ? "error" : "running";
   log_holds(snapshot, decision, writes);
   const auto before = json::text(state, "status");
@@ -143,9 +153,8 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
     writes.log.push_back(LogEntry{snapshot.memo.spawns, "workflow_completed",
                                   "every group is complete and reviewed"});
   if (failed && before != "error")
-    writes.log.push_back(
-        LogEntry{snapshot.memo.spawns, "workflow_error",
-                 decision.holds.empty() ? "a person must look" : decision.holds.front().why});
+    writes.log.push_back(LogEntry{snapshot.memo.spawns, "workflow_error",
+                                  error == nullptr ? "all attempts have failed" : error->why});
   Edits edits(state);
   edits.set("current_phase", phase(snapshot, ended, state));
   edits.set("active_agents", active_agents(snapshot));
@@ -159,7 +168,6 @@ void write_orchestrator(Snapshot& snapshot, SessionStage stage, Writes& writes,
     decision.updates.emplace_back(SetMembers{path_of(snapshot.options, "orchestrator_state"),
                                              file->document->digest(), std::move(all),
                                              "starts and states of the session"});
-  decision.failed = decision.failed || failed;
   decision.declared = status;
 }
 

@@ -369,7 +369,7 @@ std::vector<Update> Writes::updates(const Snapshot& snapshot) const {
     auto text = json::splice("{}\n", group_edits_);
     return text ? std::vector<Update>{Create{path, *text, why}} : std::vector<Update>{};
   }
-  // The file is missing and the flow is held, so nothing can be written.
+  // The file is missing and the flow starts nothing, so nothing can be written.
   if (!file->present)
     return {};
   return {SetMembers{path, file->document->digest(), group_edits_, why}};

@@ -86,9 +86,9 @@ void add_desired_manager(const Snapshot& snapshot, Word purpose, std::uint32_t t
   decision.desired.push_back(std::move(desired));
 }
 
-void hold(Word reason, std::string why, Decision& decision) {
-  decision.holds.push_back(
-      Hold{Role(kManager), Subject(kSession), std::move(reason), std::move(why)});
+void hold(Situation situation, std::string why, std::string action, Decision& decision) {
+  decision.holds.push_back(Hold{Role(kManager), Subject(kSession), cause_of(situation),
+                                std::move(why), std::move(action)});
 }
 
 /// A question to the project manager. If a run brings no result, baton asks again, and then it asks
@@ -96,8 +96,9 @@ void hold(Word reason, std::string why, Decision& decision) {
 struct Question {
   Word purpose;
   std::string why;
-  Word hold;
+  Situation situation;
   std::string gave_up;
+  std::string action;  ///< empty: an answer
   std::uint32_t most_turns = kMostSessionTurns;
 };
 void ask(const Snapshot& snapshot, const Question& question, Decision& decision) {
@@ -108,8 +109,16 @@ void ask(const Snapshot& snapshot, const Question& question, Decision& decision)
     add_desired_manager(snapshot, question.purpose, job.turn, question.why, decision);
     return;
   }
-  hold(question.hold, question.gave_up + "; ask again with `baton answer` and a comment", decision);
-  decision.failed = true;
+  hold(question.situation, question.gave_up + named_run(job),
+       question.action.empty() ? command("answer", snapshot.view.flow) + " --comment TEXT"
+                               : question.action,
+       decision);
+}
+
+/// Where the newest plan is wrong.
+std::string plan_error(const Snapshot& snapshot) {
+  const Accepted* const pm = find(snapshot.view.docs, "pm_state");
+  return pm == nullptr ? "" : first_error(path_of(snapshot.options, "pm_state"), pm->rejected);
 }
 
 /// Whether the newest plan was rejected for its groups.
@@ -237,46 +246,51 @@ SessionStage session_stage(const Snapshot& snapshot) {
   return phase_to_check(snapshot) ? SessionStage::phase_check : SessionStage::working;
 }
 
-/// What a person can do about a group that is complete without approval. baton starts no agent for
-/// such a group.
-std::string approval_hint(const Snapshot& snapshot) {
-  for (const Group& group : snapshot.plan.groups)
+/// The command for the first group that keeps the session from its end and for which baton starts
+/// no agent: one that is complete without approval, or one that is not in the plan. Empty without
+/// one.
+std::string command_for_group(const Snapshot& snapshot) {
+  for (const Group& group : snapshot.plan.groups) {
     if (group.status == Status::complete && !group.approved && snapshot.options.reviews)
-      return "; after a review of " + group.id + " approve it: `baton approve " +
-             text(snapshot.view.flow) + " " + group.id + "`";
+      return command("approve", snapshot.view.flow, group.id);
+    if (group.status != Status::complete && !snapshot.plan.planned(group))
+      return command("answer", snapshot.view.flow, group.id);
+  }
   return {};
 }
 
 void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
   const std::vector<std::string> faults = completion_faults(snapshot);
   const bool claimed = completion_claimed(snapshot) && !snapshot.memo.used_up;
+  std::string too_early;
   if (claimed && !faults.empty() && stage != SessionStage::none) {
     refuse(snapshot, faults);
-    hold("premature_completion", "completion was claimed too early: " + join(faults, "; "),
-         decision);
+    too_early = "completion was claimed too early: " + join(faults, "; ");
+    decision.standing.why = too_early;
   }
   switch (stage) {
     case SessionStage::none:
     case SessionStage::completed:
       break;
     case SessionStage::no_requirements:
-      hold("no_requirements",
-           "original_requirements of pm_state is empty; give requirements: `baton start " +
-               snapshot.view.flow.name + " --requirements TEXT` (or @FILE)",
-           decision);
+      hold(Situation::no_requirements, "original_requirements of pm_state is empty",
+           command("start", snapshot.view.flow) + " --requirements TEXT", decision);
       break;
     case SessionStage::planning:
       ask(snapshot,
           {is_bad_plan(snapshot) ? "repair_plan" : "planning",
-           is_bad_plan(snapshot) ? kRejectedPlan : "plan the requirements", "planning_failed",
-           "the project manager has ended twice without a plan"},
+           is_bad_plan(snapshot) ? kRejectedPlan : "plan the requirements",
+           Situation::planning_failed,
+           std::string("the project manager has ended twice without a plan") +
+               (is_bad_plan(snapshot) ? "; its newest one is wrong: " + plan_error(snapshot) : ""),
+           ""},
           decision);
       break;
     case SessionStage::working:
       if (is_bad_plan(snapshot) && snapshot.live_manager() == nullptr)
         ask(snapshot,
-            {"repair_plan", kRejectedPlan, "bad_plan",
-             "the plan is still rejected because of its groups or dependencies", 1},
+            {"repair_plan", kRejectedPlan, Situation::bad_plan,
+             "the plan is still rejected: " + plan_error(snapshot), "", 1},
             decision);
       break;
     case SessionStage::phase_check: {
@@ -288,16 +302,18 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
             {"phase_completion",
              "a phase is finished; phase " + std::to_string(snapshot.plan.present_phase()) +
                  " comes next",
-             "phase_completion", "the phase is not released"},
+             Situation::phase_not_released, "the phase is not released", ""},
             decision);
       break;
     }
     case SessionStage::final_check:
       ask(snapshot,
-          {"final_check", "every group of the plan is complete", "no_completion_word",
-           "the project manager neither said the completion word nor planned more" +
-               (faults.empty() ? std::string() : " (" + join(faults, "; ") + ")") +
-               approval_hint(snapshot)},
+          {"final_check", "every group of the plan is complete", Situation::no_completion_word,
+           !too_early.empty()
+               ? too_early
+               : "the project manager neither said the completion word nor planned more" +
+                     (faults.empty() ? std::string() : ": " + join(faults, "; ")),
+           command_for_group(snapshot)},
           decision);
       break;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/run_text.h"
+
 namespace baton::coordination {
 namespace {
 
@@ -63,6 +65,10 @@ const Run* Snapshot::live_worker(const Subject& subject) const {
 
 const Run* Snapshot::live_manager() const {
   return first_live([](const Run& run) { return run.key.role == kManager; });
+}
+
+bool Snapshot::any_live() const {
+  return first_live([](const Run&) { return true; }) != nullptr;
 }
 
 bool Snapshot::forgotten(const Run& run) const {
@@ -134,6 +140,21 @@ bool unblocked(const Snapshot& snapshot, const Group& group) {
   return !feedback.Empty() && word_of(feedback[feedback.Size() - 1], "decision") == "unblocked";
 }
 
+std::string named_run(const Job& job) {
+  if (job.last == nullptr || job.last->live())
+    return "";
+  const std::string said = last_words(*job.last);
+  return " (" + run_name(*job.last) + (said.empty() ? "" : ", its last line: " + said) + ")";
+}
+
+std::string correction(const Snapshot& snapshot, const std::string& path) {
+  std::string what = "correct " + path + " (`baton validate " + path + "` shows what is wrong)";
+  if (const auto file = snapshot.view.docs.find(path); file != snapshot.view.docs.end())
+    what += ", or put its last good version back: `" + command("recover", snapshot.view.flow) +
+            " --write`";
+  return what;
+}
+
 std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject) {
   std::string text;
   for (const PutBack& back : snapshot.memo.put_back)
@@ -187,26 +208,30 @@ std::size_t DeveloperSlots::room(const Group& group) const {
   return most;
 }
 
-std::pair<Word, std::string> DeveloperSlots::obstacle(const Group& group) const {
+std::optional<DeveloperSlots::Obstacle> DeveloperSlots::obstacle(const Group& group) const {
   if (std::string why = snapshot_.plan.waits_for(group); !why.empty())
-    return {why.starts_with("it depends") ? "depends_on" : "phase", std::move(why)};
+    return Obstacle{why.starts_with("it depends") ? Situation::depends_on : Situation::phase,
+                    std::move(why)};
   if (developing_.size() >= room(group))
-    return {"no_slot", std::to_string(developing_.size()) + " of " + std::to_string(room(group)) +
-                           " developers are at work"};
+    return Obstacle{Situation::no_slot, std::to_string(developing_.size()) + " of " +
+                                            std::to_string(room(group)) +
+                                            " developers are at work"};
   for (const std::string& id : in_hand_) {
     const Group* const other = snapshot_.plan.find(id);
     if (other == nullptr || id == group.id)
       continue;
     if (const std::string file = shared_file(group, *other); !file.empty())
-      return {"file_claimed", file + " also belongs to " + id + ", which is in progress"};
+      return Obstacle{Situation::file_claimed,
+                      file + " also belongs to " + id + ", which is in progress"};
   }
   for (const std::string& id : developing_) {
     const Group* const other = snapshot_.plan.find(id);
     if (!group.can_parallel || (other != nullptr && !other->can_parallel))
-      return {"not_parallel", (group.can_parallel ? id : group.id) +
-                                  " must not run in parallel, and " + id + " is in progress"};
+      return Obstacle{Situation::not_parallel, (group.can_parallel ? id : group.id) +
+                                                   " must not run in parallel, and " + id +
+                                                   " is in progress"};
   }
-  return {};
+  return std::nullopt;
 }
 
 void DeveloperSlots::take(const Group& group, std::string_view role) {

@@ -3,13 +3,14 @@
 // What one decision looks at: documents, options, plan, memory and runs of one session, read once.
 // Also the slots for developers.
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/dialect.h"
+#include "dialects/coordination/conditions.h"
 #include "dialects/coordination/files.h"
 #include "dialects/coordination/memo.h"
 #include "dialects/coordination/plan.h"
@@ -42,6 +43,7 @@ struct Snapshot {
   /// A live run of the subject in any stage.
   const Run* live(const Subject& subject) const;
   const Run* live_manager() const;  ///< of the session or a group
+  bool any_live() const;
   /// A live run of the group, except of the project manager.
   const Run* live_worker(const Subject& subject) const;
   /// Whether baton handled the run long ago and has dropped it from its memory. After a restart the
@@ -66,6 +68,11 @@ struct Snapshot {
 
 /// Whether a decision `unblocked` came after the block and no blocker is open.
 bool unblocked(const Snapshot& snapshot, const Group& group);
+/// The newest run of the job, for a sentence: ` (run 1a2b3c4d, its last line: "...")`. Empty
+/// without an ended run.
+std::string named_run(const Job& job);
+/// What to do about a rejected file.
+std::string correction(const Snapshot& snapshot, const std::string& path);
 /// Text to add to the reason of a start: "; put back: ...; rejected: ...".
 std::string faults_to_fix(const Snapshot& snapshot, const Subject& subject);
 /// Messages for a group, per mailbox.
@@ -86,9 +93,13 @@ class DeveloperSlots {
 
   /// The claims of a developer of the group.
   std::vector<Claim> claims(const Group& group) const;
-  /// Why a pending group may not start now (row 4): a reason word and a sentence; both empty when
-  /// it may.
-  std::pair<Word, std::string> obstacle(const Group& group) const;
+  /// Why a pending group may not start now (row 4).
+  struct Obstacle {
+    Situation situation = Situation::no_slot;
+    std::string why;
+  };
+  /// Nothing when it may.
+  std::optional<Obstacle> obstacle(const Group& group) const;
   /// Takes a slot for the group.
   void take(const Group& group, std::string_view role);
 

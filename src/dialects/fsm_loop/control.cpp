@@ -2,11 +2,13 @@
 
 #include "base/text.h"
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/machine.h"
 #include "dialects/fsm_loop/values.h"
+#include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
 
@@ -91,8 +93,8 @@ class RequestHandler {
     if (const auto bad = snapshot_.view.rejected.find(snapshot_.paths.state());
         bad != snapshot_.view.rejected.end() && !snapshot_.owned())
       return reply(request, false,
-                   "what stands in " + bad->first + " is not valid; `baton explain " + bad->first +
-                       "` says why. Put it right first");
+                   bad->first + " is not valid: " + first_error(bad->first, bad->second) +
+                       "; correct it first, `baton validate " + bad->first + "` checks it");
     if (snapshot_.state == nullptr)
       return reply(request, false,
                    "the loop " + name() + " has not been started; `baton start " +
@@ -119,6 +121,7 @@ class RequestHandler {
     if (now != Status::running && now != Status::awaiting_continuation)
       return reply(request, true, "the loop has ended: " + status());
     snapshot_.memo.spawn.clear();
+    snapshot_.memo.stopped_by = word(Situation::stopped_by_operator);
     machine_.halt(Status::user_stopped, "user_stopped");
     reply(request, true,
           snapshot_.live() == nullptr ? "stopped" : "stopped; its running action is being ended");
@@ -201,9 +204,9 @@ class RequestHandler {
     if (snapshot_.owned() && snapshot_.record().status == Status::running)
       return reply(request, true, "it is running");
     if (const std::string why = obstacle(snapshot_.record()); !why.empty()) {
-      // The loop cannot be resumed, but the request lifts baton's own hold on it.
-      const bool held = snapshot_.view.control == Control::pause;
-      return reply(request, held, (held ? "baton has released its hold; " : "") + why);
+      // The loop cannot be resumed, but the request lifts baton's own pause of it.
+      const bool paused = snapshot_.view.control == Control::pause;
+      return reply(request, paused, (paused ? "baton has lifted its pause; " : "") + why);
     }
     if (const std::string why = snapshot_.definition_fault(); !why.empty())
       return reply(request, false, "the definition is not valid: " + why);
@@ -283,6 +286,8 @@ std::optional<std::int64_t> locking_pid(const Snapshot& snapshot) {
   return lock == nullptr ? std::nullopt : pid_in(lock->document->root());
 }
 
+}  // namespace
+
 std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
   // The .pid file may be old, so a living owner of the lock comes first.
   const auto locking = locking_pid(snapshot);
@@ -296,40 +301,6 @@ std::optional<std::int64_t> owning_pid(const Snapshot& snapshot) {
   return snapshot.state == nullptr ? std::nullopt : pid_in(snapshot.state->document->root());
 }
 
-/// What a person can do about a loop that does not run.
-std::string how_to_go_on(const Snapshot& snapshot, const Record& record) {
-  const std::string& name = snapshot.view.flow.name;
-  if (!kStatus.at(static_cast<std::size_t>(record.status)).resumable)
-    return "`baton start " + name + "` starts a new run";
-  std::string text = "`baton resume " + name + "` continues it";
-  if (record.terminated_by == "max_steps" || record.terminated_by == "max_iterations")
-    text += ", with a higher --max-steps or max_steps in its definition";
-  else if (record.terminated_by == "max_iterations_reached")
-    text += ", with a higher max_iterations in its definition";
-  else if (record.terminated_by == "timeout")
-    text += " once the `timeout` in its definition is longer";
-  return text;
-}
-
-std::string why_of_other_program(const Snapshot& snapshot, const Record& record) {
-  const std::string& name = snapshot.view.flow.name;
-  if (record.status != Status::running)
-    return "another program has ended it; " + how_to_go_on(snapshot, record);
-  switch (owner_of(snapshot)) {
-    case Owner::alive:
-      return "another program (process " + std::to_string(owning_pid(snapshot).value_or(0)) +
-             ") runs it";
-    case Owner::dead:
-      return "the program that ran it is not running any more; `baton resume " + name +
-             "` takes it over";
-    case Owner::unknown:
-      break;
-  }
-  return "another program may be running it; no file names its process";
-}
-
-}  // namespace
-
 Owner owner_of(const Snapshot& snapshot) {
   const Environment& env = snapshot.view.env;
   if (!env.alive)
@@ -341,19 +312,6 @@ Owner owner_of(const Snapshot& snapshot) {
   if (*pid == env.pid)
     return Owner::dead;
   return env.alive(*pid) ? Owner::alive : Owner::dead;
-}
-
-std::string why_not_running(Snapshot& snapshot) {
-  if (snapshot.state == nullptr)
-    return "it has not been started; `baton start " + snapshot.view.flow.name + "` starts it";
-  const Record& record = snapshot.record();
-  if (!snapshot.owned())
-    return why_of_other_program(snapshot, record);
-  if (record.status == Status::running || record.status == Status::completed)
-    return {};
-  // The status alone does not give the reason: a limit and a signal both lead to `interrupted`.
-  return "it ended" + (record.terminated_by.empty() ? "" : " by " + record.terminated_by) +
-         (record.error.empty() ? "" : ": " + record.error) + "; " + how_to_go_on(snapshot, record);
 }
 
 bool other_program_holds_lock(const Snapshot& snapshot) {

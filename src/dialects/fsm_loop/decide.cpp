@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/loop.h"
@@ -28,10 +29,20 @@ void begin(Snapshot& snapshot, Machine& machine, EventLog& events) {
   events.add("loop_start", Json::object({{"loop", frame.record.loop_name}}));
 }
 
+/// Adds a hold if a person has to let the loop go on, or if its files are wrong or gone. Its cause
+/// is that of the standing.
+void wait_for_person(Decision& decision) {
+  const Standing& standing = decision.standing;
+  const Condition condition = standing.cause.condition;
+  if (condition == Condition::blocked || condition == Condition::gone)
+    decision.holds.push_back(
+        Hold{"", Subject(kSubject), standing.cause, standing.why, standing.action});
+}
+
 /// Watches a loop of another program. baton does not write its files.
 Decision observe(Snapshot& snapshot, Decision decision) {
   decision.control = Control::idle;
-  decision.standing = why_not_running(snapshot);
+  decision.standing = standing_of(snapshot);
   decision.claims = claims_of_other_program(snapshot);
   if (!decision.claims.empty())
     decision.wake = snapshot.view.now + kLookAgain;
@@ -42,10 +53,10 @@ Decision observe(Snapshot& snapshot, Decision decision) {
   if (record.status == Status::running && snapshot.state->present) {
     const Owner owner = owner_of(snapshot);
     if (owner == Owner::dead)
-      decision.notices.push_back(
-          Notice{"owner_dead", "",
-                 "the program that ran the loop is not running any more; `baton resume " +
-                     snapshot.view.flow.name + "` takes it over"});
+      decision.notices.push_back(Notice{"owner_dead", "",
+                                        "the program that ran the loop is not running any more; `" +
+                                            command("resume", snapshot.view.flow) +
+                                            "` takes it over"});
     if (owner == Owner::alive)
       decision.wake = snapshot.view.now + kLookAgain;
   }
@@ -57,6 +68,8 @@ Decision observe(Snapshot& snapshot, Decision decision) {
                                        .purpose = "interrupted",
                                        .why = "a loop of another program was interrupted"});
   }
+  if (decision.desired.empty())
+    wait_for_person(decision);
   return decision;
 }
 
@@ -99,13 +112,19 @@ void write(Snapshot& snapshot, const EventLog& events, Decision& decision) {
                                         state.pretty(), "the progress of the loop"});
 }
 
-std::string trouble(const Snapshot& snapshot) {
-  if (!snapshot.state->present)
-    return snapshot.paths.state() + " does not exist any more; `baton recover` writes it again";
-  if (!snapshot.state->rejected.empty())
-    return snapshot.paths.state() + " was changed and is not valid any more; `baton explain " +
-           snapshot.paths.state() + "` says why. Correct it, and the loop continues";
-  return {};
+/// While the state file is gone or wrong, nothing is due. A loop that has ended stays ended.
+void stand_still(Snapshot& snapshot, Standing trouble, Decision& decision) {
+  const Standing end = standing_of(snapshot);
+  const Condition condition = end.cause.condition;
+  const bool wrong = trouble.cause.condition == Condition::blocked;
+  const bool stays = condition == Condition::done || (condition == Condition::failed && wrong);
+  if (!stays) {
+    decision.standing = std::move(trouble);
+    return wait_for_person(decision);
+  }
+  decision.control = Control::idle;
+  decision.standing = end;
+  decision.standing.why += "; " + trouble.why;
 }
 
 Admission put_back(std::string why) {
@@ -141,6 +160,7 @@ Admission with_status(const Document& accepted, std::string_view status) {
 void obey(Snapshot& snapshot, Machine& machine) {
   // No agent continues after a stop.
   snapshot.memo.spawn.clear();
+  snapshot.memo.stopped_by = word(Situation::stopped_by_files);
   machine.halt(snapshot.record().status, "user_stopped");
 }
 
@@ -182,8 +202,8 @@ Decision decide(const View& view) {
   if (fresh)
     begin(snapshot, machine, events);
   if (snapshot.owned())
-    if (const std::string why = trouble(snapshot); !why.empty()) {
-      decision.holds.push_back(Hold{"", "", "bad_state", why});
+    if (auto trouble = trouble_of(snapshot)) {
+      stand_still(snapshot, std::move(*trouble), decision);
       decision.memo = json_of(snapshot.memo);
       decision.declared = Word(snapshot.record().status_word());
       return decision;
@@ -199,13 +219,17 @@ Decision decide(const View& view) {
   else if (!snapshot.memo.stage.starts_with(std::string(record.status_word()) + "#"))
     obey(snapshot, machine);
   decision.declared = Word(record.status_word());
-  decision.failed = record.status == Status::failed || record.status == Status::timed_out;
-  decision.standing = why_not_running(snapshot);
+  decision.standing = standing_of(snapshot);
+  decision.progress = progress_of(snapshot);
+  if (record.status == Status::completed)
+    decision.ends.emplace_back(kSubject);
   if (record.status != Status::running) {
     decision.control =
         snapshot.live() != nullptr && snapshot.memo.spawn.empty() ? Control::stop : Control::idle;
     decision.desired.clear();
     spawn(snapshot, events, decision);
+    if (decision.desired.empty())
+      wait_for_person(decision);
   }
   claim(snapshot, decision);
   snapshot.keep_clock();
@@ -261,8 +285,8 @@ Brief brief(const View& view, const Desired& desired) {
                   {"iteration", std::to_string(frame.record.iteration)},
                   {"model", frame.work.model}};
   if (desired.subject == kHandoff)
-    brief.prompt = "Go on with the loop " + view.flow.name + ": run `baton resume " +
-                   view.flow.name + "`.\n\n" + snapshot.memo.spawn + "\n";
+    brief.prompt = "Go on with the loop " + view.flow.name + ": run `" +
+                   command("resume", view.flow) + "`.\n\n" + snapshot.memo.spawn + "\n";
   else if (desired.purpose == "judge")
     brief.prompt = frame.work.asked;
   else

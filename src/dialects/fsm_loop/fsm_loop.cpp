@@ -1,6 +1,7 @@
 #include "dialects/fsm_loop/fsm_loop.h"
 
 #include "dialects/dialects.h"
+#include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
 
 namespace baton {
@@ -22,6 +23,7 @@ const Dialect& fsm_loop_dialect() {
       .admit = fsm_loop::admit,
       .stages = fsm_loop::stages,
       .decide = fsm_loop::decide,
+      .states = fsm_loop::kStates,
       .verbs = fsm_loop::kVerbs,
       .brief = fsm_loop::brief,
       .placeholders = fsm_loop::kPlaceholders,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +15,8 @@ namespace baton::fsm_loop {
 
 // The functions that make the dialect. Each is pure: it reads the documents of one loop and returns
 // what to do. snapshot.cpp finds and reads the files, and decide.cpp decides, admits and rebuilds.
-// create.cpp starts a run, control.cpp answers `stop` and `resume`, and scope.cpp claims the scope.
+// create.cpp starts a run, control.cpp answers `stop` and `resume`, standing.cpp says how a loop
+// stands, and scope.cpp claims the scope.
 // machine.h executes a loop.
 
 /// The kinds of files below `path` of the options (`.loops`).
@@ -52,8 +55,15 @@ Owner owner_of(const Snapshot& snapshot);
 /// Whether the loop's lock names a living process other than this daemon.
 bool other_program_holds_lock(const Snapshot& snapshot);
 
-/// Tells a person why the loop does not run. Empty while baton runs it.
-std::string why_not_running(Snapshot& snapshot);
+/// The process that owner_of looks at; nothing: no file names one.
+std::optional<std::int64_t> owning_pid(const Snapshot& snapshot);
+
+/// How the loop stands, with the causes of conditions.h. The default while baton runs it.
+Standing standing_of(Snapshot& snapshot);
+/// What is wrong with the state file of a loop that baton runs; nothing: it is there and valid.
+std::optional<Standing> trouble_of(const Snapshot& snapshot);
+/// The steps of a loop that baton runs, of those that it may make.
+std::optional<Progress> progress_of(Snapshot& snapshot);
 
 /// Answers the requests `stop` and `resume`, each once.
 void answer(Snapshot& snapshot, Machine& machine, Decision& decision);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
 
 namespace baton::fsm_loop {
@@ -51,9 +52,13 @@ bool Machine::step() {
         frame.work.next_wait_event_ms > 0 && frame.work.next_wait_event_ms < frame.work.until_ms;
     decision_.wake = Time(Millis(beats ? frame.work.next_wait_event_ms : frame.work.until_ms));
     const Millis left(frame.work.until_ms - snapshot_.now_ms());
-    decision_.holds.push_back(Hold{"", Subject(kSubject), "backing_off",
-                                   "the loop waits (backoff, throttle or rate limit) until " +
-                                       iso_time(snapshot_.view.wall + left)});
+    const bool limited = frame.work.waits_since_ms > 0 || frame.work.tries > 0;
+    decision_.holds.push_back(Hold{
+        "", Subject(kSubject), cause_of(Situation::pausing),
+        (limited ? "the service of the agent failed or limits its rate; the loop tries again at "
+                 : "the loop pauses between two states until ") +
+            iso_time(snapshot_.view.wall + left),
+        "", Time(Millis(frame.work.until_ms))});
     return false;
   }
   frame.work.waits_since_ms = frame.work.next_wait_event_ms = 0;
@@ -277,6 +282,7 @@ void Machine::begin_state(Frame& frame, const LoopState& state) {
   frame.work = Work{};
   frame.work.summary = summary;
   frame.work.limit = limit;
+  snapshot_.memo.last_run.clear();
   if (!state.loop.empty())
     return begin_child(frame, state);
   if (!state.action)
@@ -372,6 +378,8 @@ void Machine::resume_loop(bool from_handoff) {
     each.since_ms = snapshot_.now_ms();
   snapshot_.memo.spawn.clear();
   snapshot_.memo.spawned.clear();
+  snapshot_.memo.last_run.clear();
+  snapshot_.memo.stopped_by.clear();
   events_.add("loop_resume", payload, 0);
   const Frame& top = snapshot_.memo.frames.back();
   stage(top, kStep.at(static_cast<std::size_t>(top.work.step)).word);

@@ -157,6 +157,8 @@ void fields(Memo& memo, Visit visit) {
   visit("stopped_ms", memo.stopped_ms);
   visit("spawn", memo.spawn);
   visit("spawned", memo.spawned);
+  visit("last_run", memo.last_run);
+  visit("stopped_by", memo.stopped_by);
   visit("scope", memo.scope);
   visit("dealt", memo.dealt);
 }

@@ -165,6 +165,8 @@ struct Memo {
   std::int64_t stopped_ms = 0;  ///< since when the timeout stands still; 0: it runs
   std::string spawn;  ///< text for the agent that continues after a handoff; empty: no such agent
   RunId spawned;      ///< the run of that agent
+  std::string last_run;  ///< the last run of the present state and how it ended; empty: none
+  Word stopped_by;       ///< the word of the Situation in which the loop was stopped
   std::vector<std::string> dealt;  ///< answered requests that the view may still hold
   /// The first frame is the loop of the flow itself. A deque keeps references to frames valid.
   std::deque<Frame> frames;

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/run_text.h"
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/machine.h"
 
@@ -42,6 +44,12 @@ ActionResult result_of(const Run& run) {
     result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
   }
   return result;
+}
+
+/// `run 1a2b3c4d: failed (exit_1), "no such file"`
+std::string named(const Run& run) {
+  const std::string said = last_words(run);
+  return run_name(run) + ": " + outcome_text(run) + (said.empty() ? "" : ", " + said);
 }
 
 /// The last lines of an output.
@@ -91,8 +99,10 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
                        !run->forgiven;
   if (run != nullptr && (settled || run->live()))
     report_start(frame, *run);
-  if (settled)
+  if (settled) {
+    snapshot_.memo.last_run = named(*run);
     return result_of(*run);
+  }
   for (const auto& [key, why] : snapshot_.view.refused)
     if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
         key.generation == now->second.generation) {
@@ -361,6 +371,7 @@ void Machine::apply(Frame& frame, const Transition& transition, const std::strin
     case Transition::Kind::stop:
       // The action did not end by itself, so the state runs again after a resume.
       frame.record.phase = Phase::entered;
+      snapshot_.memo.stopped_by = word(Situation::stopped_by_signal);
       return end(Status::interrupted, "interrupted", false, transition.why);
     case Transition::Kind::to:
       break;
@@ -421,6 +432,7 @@ bool Machine::handle_signal(Frame& frame) {
       // The state stays the same and runs again after a resume.
       frame.record.phase = Phase::entered;
       frame.work = Work{};
+      snapshot_.memo.stopped_by = word(Situation::stopped_by_agent);
       halt(Status::interrupted, "interrupted", signal.text);
       return true;
     case Signal::Kind::handoff:

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/json/numbers.h"
+#include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/snapshot.h"
 #include "dialects/ml_workflow/verdict.h"

@@ -78,14 +78,10 @@ Reply continue_workflow(Snapshot& snapshot, const Request& request, Edits& edits
 /// Carries out `resume` of a failed or cancelled workflow. baton refuses it if the workflow would
 /// end again at once.
 Reply reopen(Snapshot& snapshot, const Request& request, Edits& edits) {
-  Snapshot as_if = snapshot;
-  as_if.status = Status::running;
-  const NextStep found = next_step(as_if);
-  if (snapshot.status == Status::completed ||
-      (found.kind == NextStep::Kind::end && found.status != "completed"))
+  if (snapshot.status == Status::completed || is_rejection(next_when_running(snapshot)))
     return {request.id, false,
-            "the workflow has ended (" + text_of(snapshot.root, "status") + "); `baton revise " +
-                text(snapshot.view.flow) + "` asks for changes"};
+            "the workflow has ended (" + text_of(snapshot.root, "status") + "); `" +
+                command("revise", snapshot.view.flow) + "` asks for changes"};
   for (const Entry& entry : snapshot.entries)
     if (entry.status == "failed")
       snapshot.memo.base[helped(entry)] = 1;

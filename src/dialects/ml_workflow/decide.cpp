@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/run_text.h"
 #include "dialects/findings.h"
 #include "dialects/kinds.h"
+#include "dialects/ml_workflow/conditions.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/ml_workflow/record.h"
 
@@ -16,8 +18,14 @@ constexpr Millis kLinger{60'000};
 constexpr Millis kPauseGrace{60'000};
 constexpr std::uint32_t kMostRejected = 3;
 
-void hold(Decision& decision, Word reason, std::string why, Subject subject = "") {
-  decision.holds.push_back(Hold{"", std::move(subject), std::move(reason), std::move(why)});
+void hold(Decision& decision, Situation situation, std::string why, std::string action,
+          Subject subject = "") {
+  decision.holds.push_back(
+      Hold{"", std::move(subject), cause_of(situation), std::move(why), std::move(action)});
+}
+
+void stand(Decision& decision, Situation situation, std::string why, std::string action) {
+  decision.standing = Standing{cause_of(situation), std::move(why), std::move(action), {}};
 }
 
 /// Twice the time limits, if the recovery strategy of the entry asks for that.
@@ -105,16 +113,18 @@ void ask(Snapshot& snapshot, const NextStep& found, Edits& edits, Decision& deci
           edits, decision);
     decision.tidy = since + options.approval_patience;
   }
-  hold(decision, "approval", found.why, found.approval);
-  std::string why = found.why;
+  hold(decision, Situation::approval, found.why,
+       command("approve", snapshot.view.flow, found.approval), found.approval);
   if (options.reminders > Millis(0)) {
     const auto times = waited / options.reminders;
+    // The hold itself is the first notification.
     if (times > 0)
-      why += " (waiting for " + duration_text(times * options.reminders) + ")";
+      decision.notices.push_back(
+          Notice{"reminder", found.approval,
+                 found.why + " (waiting for " + duration_text(times * options.reminders) + ")"});
     const Time next_reminder = since + (times + 1) * options.reminders;
     decision.tidy = std::min(decision.tidy.value_or(next_reminder), next_reminder);
   }
-  decision.notices.push_back(Notice{"approval_wanted", found.approval, why});
 }
 
 void enter_phase_2(const Snapshot& snapshot, Edits& edits) {
@@ -176,7 +186,7 @@ void rejected(const Snapshot& snapshot, Decision& decision) {
   bool working = false;
   for (const Entry& entry : snapshot.entries) {
     const Subject subject = subject_of(entry);
-    if (entry.status != "in_progress" || snapshot.status == Status::paused)
+    if (entry.status != "in_progress" || snapshot.status == Status::paused || snapshot.has_ended())
       continue;
     std::uint32_t ended = 0;
     for (const Run& run : snapshot.view.runs)
@@ -190,9 +200,12 @@ void rejected(const Snapshot& snapshot, Decision& decision) {
     decision.desired.back().turn = ended;
   }
   if (decision.desired.empty() && !working)
-    hold(decision, "rejected",
-         snapshot.path + " was rejected; correct it (`baton explain " + snapshot.path +
-             "` says what is wrong), or `baton recover " + text(snapshot.view.flow) + "`");
+    hold(decision, Situation::rejected,
+         snapshot.path + " was rejected (" + first_error(snapshot.path, snapshot.file.rejected) +
+             ")",
+         "correct " + snapshot.path + " (`baton validate " + snapshot.path +
+             "` shows what is wrong), or put its last good version back: `" +
+             command("recover", snapshot.view.flow) + " --write`");
 }
 
 void remember_decisions(Snapshot& snapshot) {
@@ -202,17 +215,72 @@ void remember_decisions(Snapshot& snapshot) {
   snapshot.memo.decisions = list_at(snapshot.root, kDecisions).Size();
 }
 
-/// The newest failure, for a message: "step 3 failed: critical_error: no such project".
+/// The run in which an entry failed, for a sentence: ` (run 1a2b3c4d, its last line: "...")`. Its
+/// stage is over, so the view may not have it any more. Then only its id is known.
+std::string named_run(const Snapshot& snapshot, const Entry& failed) {
+  const std::string id = text_of(member(error_of(failed), "error_details"), "run");
+  const Run* found = nullptr;
+  for (const Run& run : snapshot.view.runs)
+    if (!run.live() && run.outcome != Outcome::voided &&
+        (id.empty() ? run.key.subject == subject_of(failed) : run.id == id))
+      found = &run;
+  if (found == nullptr)
+    return id.empty() ? "" : " (run " + printable(id.substr(0, 8), 8) + ")";
+  const std::string said = last_words(*found);
+  return " (" + run_name(*found) + (said.empty() ? "" : ", its last line: " + said) + ")";
+}
+
+/// The newest failure, for a message: "step 3 failed: critical_error: no such project", with its
+/// run.
 std::string newest_failure(const Snapshot& snapshot) {
   const auto failed = std::find_if(snapshot.entries.rbegin(), snapshot.entries.rend(),
                                    [](const Entry& entry) { return entry.status == "failed"; });
   if (failed == snapshot.entries.rend())
     return {};
-  std::string text = "; step " + std::to_string(failed->step) + " failed";
+  std::string text = "step " + std::to_string(failed->step) + " failed";
   for (const std::string_view member : {"error_type", "error_message"})
     if (const std::string detail = text_of(error_of(*failed), member); !detail.empty())
       text += ": " + printable(detail, 200);
-  return text;
+  return text + named_run(snapshot, *failed);
+}
+
+/// Which limit made baton pause the workflow.
+std::string limit_text(const Snapshot& snapshot) {
+  const std::string& limit = snapshot.memo.escalated;
+  if (limit == "steps")
+    return "its history has " + std::to_string(snapshot.entries.size()) +
+           " steps (option max_steps)";
+  const bool plan = limit == "phase_1";
+  return (plan ? "the last of " : "the code did not pass ") +
+         std::to_string(attempts(snapshot, limit)) +
+         (plan ? " plans did not pass: " : " times; the last time: ") +
+         judge_round(snapshot.root, snapshot.entries, plan).why;
+}
+
+/// baton has paused the workflow for a person.
+Standing question(const Snapshot& snapshot) {
+  const FlowId& flow = snapshot.view.flow;
+  const std::string& limit = snapshot.memo.escalated;
+  if (limit == "approval") {
+    const std::string& approval = snapshot.memo.asked_approval.approval;
+    if (next_when_running(snapshot).kind == NextStep::Kind::approval)
+      return {cause_of(Situation::approval_overdue),
+              "the approval `" + approval + "` was not decided within " +
+                  duration_text(snapshot.options.approval_patience) +
+                  ", so baton has paused the workflow",
+              command("approve", flow, approval),
+              {}};
+    return {cause_of(Situation::approval_decided),
+            "the approval `" + approval + "` was decided while the workflow was paused",
+            command("resume", flow),
+            {}};
+  }
+  const bool failure = limit == "recovery";
+  const std::string cause = failure ? newest_failure(snapshot) : limit_text(snapshot);
+  return {cause_of(failure ? Situation::step_failed : Situation::limit_reached),
+          "baton has paused the workflow: " + (cause.empty() ? "a step failed" : cause),
+          command("answer", flow) + " --comment TEXT",
+          {}};
 }
 
 void paused(Snapshot& snapshot, Decision& decision) {
@@ -221,12 +289,13 @@ void paused(Snapshot& snapshot, Decision& decision) {
     snapshot.memo.paused_ms = snapshot.view.now.time_since_epoch().count();
   decision.end_at = Time(Millis(snapshot.memo.paused_ms)) + kPauseGrace;
   if (snapshot.memo.escalated.empty())
-    return;
-  decision.failed = true;
-  hold(decision, "escalated",
-       "baton paused the workflow for a person (" + snapshot.memo.escalated +
-           (snapshot.memo.escalated == "recovery" ? newest_failure(snapshot) : "") +
-           "); then `baton answer " + text(snapshot.view.flow) + "` with a comment");
+    return stand(decision, Situation::paused, snapshot.path + " says paused",
+                 command("resume", snapshot.view.flow));
+  decision.standing = question(snapshot);
+  const bool approval = snapshot.memo.escalated == "approval";
+  decision.holds.push_back(Hold{"", approval ? snapshot.memo.asked_approval.approval : "",
+                                decision.standing.cause, decision.standing.why,
+                                decision.standing.action});
 }
 
 void route(Snapshot& snapshot, Edits& edits, Decision& decision) {
@@ -247,10 +316,9 @@ void route(Snapshot& snapshot, Edits& edits, Decision& decision) {
     if (!edits.empty())
       return;
   }
-  Snapshot as_if = snapshot;
-  if (snapshot.status == Status::paused && snapshot.memo.escalated == "approval")
-    as_if.status = Status::running;  // the approval may still be decided
-  const NextStep found = next_step(as_if);
+  const bool asks = snapshot.status == Status::paused && snapshot.memo.escalated == "approval";
+  // During a pause for an approval, the approval may still be decided.
+  const NextStep found = asks ? next_when_running(snapshot) : next_step(snapshot);
   if (answer_requests(snapshot, found, edits, decision))
     return;
   if (snapshot.status == Status::paused) {
@@ -264,7 +332,7 @@ void route(Snapshot& snapshot, Edits& edits, Decision& decision) {
 /// Remembers ended runs, and stops runs whose work was given up.
 void release_runs(Snapshot& snapshot, Decision& decision) {
   decision.releases.push_back(
-      Release{"", "", false, kLinger, "the work is done but the process still runs"});
+      Release{"", "", false, kLinger, "the work is done but the agent still runs"});
   Memo& memo = snapshot.memo;
   memo.over.clear();
   std::set<RunId> gave_up;
@@ -288,7 +356,25 @@ void ended(const Snapshot& snapshot, Decision& decision) {
       std::any_of(runs.begin(), runs.end(), [](const Run& run) { return run.live(); })
           ? Control::stop
           : Control::idle;
-  decision.failed = snapshot.status == Status::failed;
+  const FlowId& flow = snapshot.view.flow;
+  if (snapshot.status == Status::completed)
+    return stand(decision, Situation::completed, "the code passed and is approved", "");
+  if (const NextStep again = next_when_running(snapshot); is_rejection(again))
+    return stand(decision, Situation::rejected_by_person, again.why,
+                 command("revise", flow) + " --comment TEXT");
+  const std::string failure = newest_failure(snapshot);
+  const std::string says = snapshot.path + " says " + text_of(snapshot.root, "status");
+  const bool failed = snapshot.status == Status::failed;
+  stand(decision, failed ? Situation::failed : Situation::cancelled,
+        failed && !failure.empty() ? says + ": " + failure : says, command("resume", flow));
+}
+
+/// Progress, and the steps that are at their end.
+void report_progress(const Snapshot& snapshot, Decision& decision) {
+  decision.progress = progress(snapshot);
+  for (const auto& [subject, state] : snapshot.view.stages)
+    if (snapshot.status == Status::completed || state.stage.starts_with("done "))
+      decision.ends.push_back(subject);
 }
 
 /// Decides while the state file is missing, so that baton cannot write it.
@@ -301,7 +387,7 @@ void gone(Snapshot& snapshot, Decision& decision) {
     keep_working(snapshot, decision);
   refuse_requests(
       snapshot,
-      " is missing; restore it first with `baton recover " + text(snapshot.view.flow) + " --write`",
+      " is missing; restore it first with `" + command("recover", snapshot.view.flow) + " --write`",
       decision);
 }
 
@@ -313,21 +399,32 @@ Decision decide(const View& view) {
   auto snapshot = snapshot_of(view);
   if (!snapshot) {
     decision.control = Control::idle;
+    if (const auto file = view.rejected.begin(); file != view.rejected.end())
+      stand(
+          decision, Situation::rejected,
+          file->first + " was rejected (" + first_error(file->first, file->second) + ")",
+          "correct " + file->first + " (`baton validate " + file->first + "` shows what is wrong)");
     return decision;
   }
+  stand(decision, Situation::running, "no step is due", "");
   decision.declared = text_of(snapshot->root, "status");
   release_runs(*snapshot, decision);
   Edits edits(*snapshot);
   if (!snapshot->file.present) {
     gone(*snapshot, decision);
   } else if (!snapshot->file.rejected.empty()) {
+    // First what is wrong with the file, because no answer is taken before it is right. A workflow
+    // that is completed stays so, whatever becomes of its file.
+    if (snapshot->status != Status::completed)
+      rejected(*snapshot, decision);
     if (snapshot->status == Status::paused)
       paused(*snapshot, decision);
-    rejected(*snapshot, decision);
-    refuse_requests(
-        *snapshot,
-        " was rejected (`baton explain " + snapshot->path + "` says why); correct it first",
-        decision);
+    else if (snapshot->has_ended())
+      ended(*snapshot, decision);
+    refuse_requests(*snapshot,
+                    " was rejected; correct it first (`baton validate " + snapshot->path +
+                        "` shows what is wrong)",
+                    decision);
   } else if (snapshot->has_ended()) {
     (void)answer_requests(*snapshot, NextStep{}, edits, decision);
     ended(*snapshot, decision);
@@ -342,6 +439,7 @@ Decision decide(const View& view) {
   if (edits.empty() && snapshot->file.present && snapshot->file.rejected.empty())
     keep_copies(*snapshot, decision);
   decision.details = report(*snapshot);
+  report_progress(*snapshot, decision);
   decision.memo = json_of(snapshot->memo);
   return decision;
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "dialects/dialects.h"
 #include "dialects/kinds.h"
+#include "dialects/ml_workflow/conditions.h"
 #include "dialects/ml_workflow/next_step.h"
 #include "dialects/ml_workflow/record.h"
 
@@ -67,6 +68,7 @@ const Dialect& ml_workflow_dialect() {
       .mends = true,
       .stages = ml_workflow::stages,
       .decide = ml_workflow::decide,
+      .states = ml_workflow::kStates,
       .verbs = kVerbs,
       .brief = ml_workflow::brief,
       .placeholders = kPlaceholders,

@@ -90,6 +90,11 @@ std::string flag_hint(const Snapshot& snapshot, const std::string& approval) {
                                 decision + ", which counts";
 }
 
+/// `plan`, `code`, or for `final` the result.
+std::string what_is_approved(const std::string& approval) {
+  return approval == "final" ? "result (final)" : approval;
+}
+
 /// Looks at the approvals in this order and returns what follows from the first one that is missing
 /// or negative. Not set: all are given.
 std::optional<NextStep> ask_people(const Snapshot& snapshot,
@@ -102,16 +107,15 @@ std::optional<NextStep> ask_people(const Snapshot& snapshot,
     const std::string name(approval);
     if (decision.empty()) {
       NextStep next =
-          outcome(NextStep::Kind::approval,
-                  "waits for a person: `baton approve " + text(snapshot.view.flow) + " " + name +
-                      "`, or `reject` or `revise` instead of approve" + flag_hint(snapshot, name));
+          outcome(NextStep::Kind::approval, "a person has to approve the " +
+                                                what_is_approved(name) + flag_hint(snapshot, name));
       next.approval = name;
       return next;
     }
     if (decision == "changes_requested")
       return work({Work{revision, Half::whole}}, "a person asked for changes (" + name + ")");
     if (decision == "rejected")
-      return end(rejected, "a person rejected it (" + name + ")");
+      return end(rejected, "a person has rejected the " + what_is_approved(name));
   }
   return std::nullopt;
 }
@@ -400,6 +404,12 @@ NextStep next_step(const Snapshot& snapshot) {
     return escalate("steps",
                     "the workflow reached " + std::to_string(steps) + " steps (option max_steps)");
   return found;
+}
+
+NextStep next_when_running(const Snapshot& snapshot) {
+  Snapshot running = snapshot;
+  running.status = Status::running;
+  return next_step(running);
 }
 
 Stages stages(const View& view) {

@@ -40,6 +40,12 @@ struct NextStep {
   std::string why;
 };
 NextStep next_step(const Snapshot& snapshot);
+/// What comes next as soon as the status is `running`. Of a workflow that has ended: `end` with a
+/// status other than `completed` means that a person has rejected its plan or result.
+NextStep next_when_running(const Snapshot& snapshot);
+inline bool is_rejection(const NextStep& step) {
+  return step.kind == NextStep::Kind::end && step.status != "completed";
+}
 
 /// The stage words. `run 2`: the second run of a step, due or running. `run 2.1`: its first
 /// repetition after an error. `done 2` and `failed 2` stay until the step is due again.

@@ -75,5 +75,7 @@ void keep_copies(Snapshot& snapshot, Decision& decision);
 
 /// The members of `status --json` that only this dialect has (format page).
 Json report(const Snapshot& snapshot);
+/// How many of the seven steps are completed; all of them when the workflow is.
+Progress progress(const Snapshot& snapshot);
 
 }  // namespace baton::ml_workflow

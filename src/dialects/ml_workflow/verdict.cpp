@@ -75,15 +75,12 @@ std::optional<std::string> tools(const Entry& entry) {
 constexpr double kTenth = 10;
 constexpr double kHundredth = 100;
 
-double progress(const Snapshot& snapshot) {
+double percentage(const Snapshot& snapshot) {
   constexpr double kWhole = 100;
-  if (snapshot.status == Status::completed)
-    return kWhole;
-  std::set<std::int64_t> done;
-  for (const Entry& entry : snapshot.entries)
-    if (entry.completed())
-      done.insert(entry.step);
-  return std::round(kWhole * static_cast<double>(done.size()) / kLastStep * kTenth) / kTenth;
+  const Progress made = progress(snapshot);
+  return std::round(kWhole * static_cast<double>(made.done) / static_cast<double>(made.total) *
+                    kTenth) /
+         kTenth;
 }
 
 /// Scores of the newest code validation, or of the plan if there is none. overall_score is only for
@@ -189,6 +186,15 @@ Round judge_round(const Value& root, const std::vector<Entry>& entries, bool pla
   return round;
 }
 
+Progress progress(const Snapshot& snapshot) {
+  std::set<std::int64_t> done;
+  for (const Entry& entry : snapshot.entries)
+    if (entry.completed())
+      done.insert(entry.step);
+  const bool completed = snapshot.status == Status::completed;
+  return {completed ? std::uint64_t{kLastStep} : done.size(), kLastStep, "steps"};
+}
+
 Json report(const Snapshot& snapshot) {
   const auto converged = [&](const std::string& phase) {
     return Json(flag_at(snapshot.root, "/convergence_status/" + phase + "_converged"));
@@ -197,7 +203,7 @@ Json report(const Snapshot& snapshot) {
                        {"status", text_of(snapshot.root, "status")},
                        {"current_phase", text_of(snapshot.root, "current_phase")},
                        {"current_step", Json(count_of(snapshot.root, "current_step"))},
-                       {"progress_percentage", Json(progress(snapshot))},
+                       {"progress_percentage", Json(percentage(snapshot))},
                        {"converged", Json::object({{"phase_1", converged("phase_1")},
                                                    {"phase_2", converged("phase_2")}})},
                        {"latest_scores", scores(snapshot)}});

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "dialects/kinds.h"
+#include "dialects/rules/conditions.h"
 #include "dialects/rules/decide.h"
 
 namespace baton::rules {
@@ -213,20 +214,21 @@ std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, co
   const PersonDecision said = entry == memo.entries.end() ? PersonDecision{} : entry->second.said;
   if (said.decision == "approved")
     return std::nullopt;
-  if (said.decision == "rejected")
-    return Hold{reaction.run, subject, "rejected",
+  if (said.decision == "rejected") {
+    const std::string path = snapshot.holder(subject);
+    return Hold{reaction.run, subject, cause_of(Situation::rejected_by_person),
                 subject + " was rejected by " + printable(said.by, 80) +
-                    (said.comment.empty() ? "" : ": " + printable(said.comment, 400)) +
-                    "; it continues when its stage changes"};
-  const std::string words =
-      text(view.flow) + (subject == "main" ? "" : " " + shell_quoted(subject));
+                    (said.comment.empty() ? "" : ": " + printable(said.comment, 400)),
+                "write another stage at " + pointer_for(snapshot.rule().stage, subject) + " of " +
+                    path + ", then `baton validate " + shell_quoted(path) + "`"};
+  }
   const auto& decision = reaction.approval->decision;
-  return Hold{reaction.run, subject, "waiting_for_person",
-              "waits for a person: `baton approve " + words + "` or `baton reject " + words +
-                  " --comment TEXT`" +
-                  (decision ? ", or write approve or reject at " + decision->pointer + " of " +
+  return Hold{reaction.run, subject, cause_of(Situation::approval_wanted),
+              subject + " waits for a person to approve or reject it" +
+                  (decision ? "; the decision may also stand at " + decision->pointer + " of " +
                                   snapshot.path(*decision, subject)
-                            : "")};
+                            : ""),
+              command("approve", view.flow, subject)};
 }
 
 }  // namespace baton::rules

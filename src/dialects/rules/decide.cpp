@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/kinds.h"
+#include "dialects/rules/conditions.h"
 #include "dialects/rules/layout.h"
 
 namespace baton::rules {
@@ -48,8 +50,8 @@ class Reacting {
            Decision& decision)
       : view_(view), snapshot_(snapshot), memo_(memo), writes_(writes), decision_(decision) {}
 
-  /// False if no reaction is about the subject's stage.
-  bool to(const Subject& subject, const StageState& state) {
+  Due to(const Subject& subject, const StageState& state) {
+    const std::size_t before = pending();
     subject_ = &subject;
     state_ = &state;
     idle_ = true;
@@ -67,7 +69,7 @@ class Reacting {
         if (condition == nullptr)
           react(reaction);
         else if (rejected_.empty())
-          unmet.push_back(Hold{reaction.run, subject, "condition",
+          unmet.push_back(Hold{reaction.run, subject, cause_of(Situation::condition_unmet),
                                "waits until " + text(*condition) + found(*condition)});
         else if (!begun(reaction.run))
           unmet.push_back(rejected_hold(reaction.run));
@@ -76,10 +78,14 @@ class Reacting {
     // other reactions are then not worth a report.
     if (idle_)
       decision_.holds.insert(decision_.holds.end(), unmet.begin(), unmet.end());
-    return any;
+    return !any ? Due::no_reaction : pending() > before ? Due::open : Due::complete;
   }
 
  private:
+  /// How much of the decision is still to come. It grows while the reactions of a subject are
+  /// applied.
+  std::size_t pending() const { return decision_.holds.size() + decision_.desired.size(); }
+
   std::string found(const Condition& condition) const {
     const Value* const value = snapshot_.value(condition.place, *subject_);
     return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
@@ -90,7 +96,8 @@ class Reacting {
     idle_ = false;
     if (reaction.approval)
       if (auto hold = approval_hold(view_, snapshot_, memo_, reaction, *subject_)) {
-        if (hold->reason == "rejected" && !reaction.approval->rejected.empty())
+        if (hold->cause == cause_of(Situation::rejected_by_person) &&
+            !reaction.approval->rejected.empty())
           set(reaction.key + "r", reaction.approval->rejected, reaction,
               *subject_ + " was rejected");
         else
@@ -119,11 +126,11 @@ class Reacting {
   bool round_in_circles(const Reaction& reaction) {
     if (state_->entries <= reaction.max_entries)
       return false;
-    decision_.holds.push_back(
-        Hold{reaction.run, *subject_, "max_entries",
-             *subject_ + " has entered " + state_->stage + " " + std::to_string(state_->entries) +
-                 " times (max_entries is " + std::to_string(reaction.max_entries) +
-                 "); look why it goes round, then `baton resume " + text(view_.flow) + "`"});
+    decision_.holds.push_back(Hold{reaction.run, *subject_, cause_of(Situation::max_entries),
+                                   *subject_ + " has entered " + state_->stage + " " +
+                                       std::to_string(state_->entries) + " times (max_entries is " +
+                                       std::to_string(reaction.max_entries) + ")",
+                                   command("resume", view_.flow)});
     return true;
   }
 
@@ -145,7 +152,8 @@ class Reacting {
     if (const auto stop = stopped_.find(reaction.run); stop != stopped_.end()) {
       // No hold if the role works already or is done: then nothing waits.
       if (!begun(reaction.run))
-        decision_.holds.push_back(Hold{reaction.run, *subject_, "condition",
+        decision_.holds.push_back(Hold{reaction.run, *subject_,
+                                       cause_of(Situation::condition_unmet),
                                        reaction.run + " is stopped as long as " + stop->second});
       return;
     }
@@ -155,9 +163,12 @@ class Reacting {
       return decision_.holds.push_back(rejected_hold(reaction.run));
     // The same hold as for an agent whose own prompt cannot be used.
     if (!reaction.prompt_fault.empty() && !begun(reaction.run))
-      return decision_.holds.push_back(Hold{
-          reaction.run, *subject_, "agent_unusable",
-          reaction.prompt_fault + "; mended, it counts from the next `baton reload` or daemon on"});
+      return decision_.holds.push_back(
+          Hold{reaction.run, *subject_, cause_of(Situation::prompt_unusable), reaction.prompt_fault,
+               "correct the prompt, then `baton reload`; `baton doctor` checks it"});
+    // At an end nobody expects the agent to move the subject on, so its work is simply done.
+    if (is_end(snapshot_.rule(), state_->stage) && succeeded(reaction.run))
+      return;
     Desired desired;
     desired.role = reaction.run;
     desired.subject = *subject_;
@@ -183,11 +194,18 @@ class Reacting {
 
   /// Whether the role works for this entry, or has finished its work for it.
   bool begun(const Role& role) const {
+    return succeeded(role) ||
+           std::any_of(view_.runs.begin(), view_.runs.end(),
+                       [&](const Run& run) { return is_of(run, role) && run.live(); });
+  }
+  bool succeeded(const Role& role) const {
     return std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
-      return run.key.role == role && run.key.subject == *subject_ &&
-             run.key.generation == state_->generation &&
-             (run.live() || (run.outcome == Outcome::succeeded && !run.forgiven));
+      return is_of(run, role) && run.outcome == Outcome::succeeded && !run.forgiven;
     });
+  }
+  bool is_of(const Run& run, const Role& role) const {
+    return run.key.role == role && run.key.subject == *subject_ &&
+           run.key.generation == state_->generation;
   }
 
   /// The path of a document with a rejected version: the subject's own, or one that a condition for
@@ -209,10 +227,11 @@ class Reacting {
   }
 
   Hold rejected_hold(const Role& role) const {
-    return Hold{role, *subject_, "valid_file",
-                rejected_ + " has a version that was rejected; put it right (`baton explain " +
-                    rejected_ + "` says what is wrong), and what is due is " +
-                    (role.empty() ? "set" : "started")};
+    return Hold{role, *subject_, cause_of(Situation::file_rejected),
+                rejected_ + " has a version that was rejected, so nothing is " +
+                    (role.empty() ? "set" : "started") + ": " +
+                    first_error(rejected_, view_.rejected.at(rejected_)),
+                correct(rejected_)};
   }
 
   const View& view_;
@@ -244,75 +263,11 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
   std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
 }
 
-/// Whether the lack of subjects looks like a mistake: the map is missing, or it has members that
-/// could be subjects but have no stage.
-bool without_subjects(const Value& root, const std::string& pointer) {
-  const Value* const map = json::at(root, pointer.substr(0, pointer.find(kSubject) - 1));
-  if (map == nullptr || !map->IsObject())
-    return true;
-  return std::any_of(map->MemberBegin(), map->MemberEnd(),
-                     [](const auto& member) { return member.value.IsObject(); });
-}
-
-/// Reports that no document has a stage: the rule or the program that writes the files is wrong. A
-/// map without subjects is no mistake.
-void no_stage(const View& view, const Rule& rule, Decision& decision) {
-  const bool many = rule.stage.pointer.find(kSubject) != std::string::npos;
-  for (const auto& [path, accepted] : view.docs) {
-    const std::string name = document_name(accepted.kind);
-    if (!accepted.present || !(rule.stage.document.empty() || rule.stage.document == name))
-      continue;
-    const std::string why = "nothing stands at " + rule.stage.pointer + " of " + path +
-                            ", where the rule " + rule.name + " looks for the stage";
-    if (!many)
-      return decision.holds.push_back(Hold{"", "", "no_stage", why});
-    if (const Value* const root = record_of(*accepted.document);
-        root != nullptr && without_subjects(*root, rule.stage.pointer))
-      decision.standing = why;
-  }
-}
-
-/// The first few texts, and the number of the others.
-std::string some_of(const std::vector<std::string>& all) {
-  constexpr std::size_t kMost = 8;
-  if (all.size() <= kMost)
-    return join(all, ", ");
-  return join(std::span(all).first(kMost), ", ") + " and " + std::to_string(all.size() - kMost) +
-         " more";
-}
-
-/// Stages that no reaction is about, with their subjects.
-using Quiet = std::map<std::string, std::vector<std::string>>;
-
-void note_quiet(const Rule& rule, const Subject& subject, const StageState& state, Quiet& quiet) {
-  const auto quoted = [](const Word& word) { return "`" + printable(word, 60) + "`"; };
-  const bool known = std::any_of(rule.react.begin(), rule.react.end(), [&](const Reaction& each) {
-    return std::find(each.to.begin(), each.to.end(), state.stage) != each.to.end();
-  });
-  const std::string stage =
-      quoted(state.stage) + (!known                   ? ""
-                             : state.previous.empty() ? " without a stage before it"
-                                                      : " after " + quoted(state.previous));
-  std::vector<std::string>& subjects = quiet[stage];
-  if (subject != "main")
-    subjects.push_back(printable(subject, 60));
-}
-
-/// Says why there is nothing to do: the stages without a reaction, and the stages that have one.
-std::string standing(const Rule& rule, const Quiet& quiet) {
-  std::vector<std::string> stages;
-  for (const auto& [stage, subjects] : quiet)
-    stages.push_back(stage + (subjects.empty() ? "" : " (" + some_of(subjects) + ")"));
-  std::vector<std::string> known;
-  for (const Reaction& reaction : rule.react)
-    for (const Word& word : reaction.to)
-      if (std::find(known.begin(), known.end(), printable(word, 60)) == known.end())
-        known.push_back(printable(word, 60));
-  return "no reaction of the rule " + rule.name + " is for " + some_of(stages) +
-         "; it has some for " + some_of(known);
-}
-
 }  // namespace
+
+std::string correct(const std::string& path) {
+  return "correct " + path + ", then `baton validate " + shell_quoted(path) + "`";
+}
 
 Decision decide(const View& view) {
   Decision decision;
@@ -321,11 +276,10 @@ Decision decide(const View& view) {
     decision.control = Control::idle;
     decision.memo = view.memo;
     decision.holds.push_back(
-        Hold{"", "", "unconfigured",
+        Hold{"", "", cause_of(Situation::rule_missing),
              "no rule called `" + view.flow.name.substr(0, view.flow.name.find('/')) +
-                 "` is configured, so baton starts nothing for it; put the rule back, or `baton "
-                 "forget " +
-                 text(view.flow) + "`"});
+                 "` is configured, so baton starts nothing for it",
+             "put the rule back and `baton reload`, or `" + command("forget", view.flow) + "`"});
     return decision;
   }
   if (const auto cap = json::integer(*rule->limits, "spawns_per_hour"); cap && *cap >= 0)
@@ -336,7 +290,7 @@ Decision decide(const View& view) {
   read_decisions(view, snapshot, memo, decision);
   Writes writes(view, snapshot, memo);
   Reacting reacting(view, snapshot, memo, writes, decision);
-  Quiet quiet;
+  Standings standings(view, snapshot, decision);
   const bool alone = view.stages.size() == 1 && view.stages.contains("main");
   for (const auto& [subject, state] : view.stages) {
     if (state.stage.empty())
@@ -344,15 +298,14 @@ Decision decide(const View& view) {
     if (!decision.declared.empty())
       decision.declared += ", ";
     decision.declared += alone ? state.stage : subject + ": " + state.stage;
-    if (!snapshot.disputed(subject) && !reacting.to(subject, state))
-      note_quiet(*rule, subject, state, quiet);
+    if (snapshot.disputed(subject))
+      standings.count();
+    else
+      standings.take(subject, state, reacting.to(subject, state));
   }
-  if (!quiet.empty())
-    decision.standing = standing(*rule, quiet);
-  if (decision.declared.empty())
-    no_stage(view, *rule, decision);
   for (Update& update : writes.updates())
     decision.updates.push_back(std::move(update));
+  standings.finish();
   decision.memo = json_of(memo);
   return decision;
 }

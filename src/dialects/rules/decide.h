@@ -38,6 +38,46 @@ void read_decisions(const View& view, const Snapshot& snapshot, Memo& memo, Deci
 std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, const Memo& memo,
                                   const Reaction& reaction, const Subject& subject);
 
+/// What the reactions of one subject came to.
+enum class Due {
+  no_reaction,  ///< none is about its stage
+  open,         ///< something waits, is blocked or is started
+  complete,     ///< all that was due is done
+};
+
+/// Collects how the subjects of a flow stand, and says how the flow stands: at its end, with
+/// nothing due, without a reaction. Blocks subjects whose stage the rule does not know.
+class Standings {
+ public:
+  /// The arguments must outlive the object.
+  Standings(const View& view, const Snapshot& snapshot, Decision& decision);
+
+  void take(const Subject& subject, const StageState& state, Due due);
+  /// Counts a subject whose stage is disputed.
+  void count() { ++subjects_; }
+  /// Writes standing, progress and, if there is no stage at all, its hold. The decision must have
+  /// its updates by then.
+  void finish();
+
+ private:
+  Hold unknown(const Subject& subject, const Word& stage) const;
+
+  const View& view_;
+  const Rule& rule_;
+  const Snapshot& snapshot_;
+  Decision& decision_;
+  std::vector<Word> known_;  ///< all stages that the rule names
+  std::size_t subjects_ = 0;
+  bool open_ = false;  ///< a subject at an end has a reaction that is not done
+  /// Stages that no reaction is about, with their subjects.
+  std::map<std::string, std::vector<std::string>> quiet_;
+  std::string question_;            ///< what one of these stages was probably meant to be
+  std::set<std::string> complete_;  ///< stages of which all reactions are done
+};
+
+/// What to do about a rejected file.
+std::string correct(const std::string& path);
+
 /// The values of a rule's placeholders for one subject: the `values` of the rule and kPlaceholders.
 /// A missing value is empty. Values that are not texts become JSON.
 std::map<std::string, std::string> values_for(const View& view, const Snapshot& snapshot,

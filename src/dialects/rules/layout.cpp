@@ -110,6 +110,8 @@ Rule read_rule(const Value& value) {
   const std::uint64_t most = entries > 0 ? static_cast<std::uint64_t>(entries) : kMaxEntries;
   for (const Value& row : items_in(value, "react"))
     rule.react.push_back(reaction_of(row, most));
+  rule.stages = texts_of(value, "stages");
+  rule.done = texts_of(value, "done");
   if (const Value* const limits = json::child(value, "limits"))
     rule.limits = Json(*limits);
   if (const Value* const breaker = json::child(value, "breaker")) {
@@ -164,6 +166,10 @@ bool remembers(const Rule& rule) {
                   (kind.pattern.find("{part}") == std::string::npos &&
                    !kind.pattern.ends_with(".jsonl"));
          });
+}
+
+bool is_end(const Rule& rule, const Word& stage) {
+  return has(rule.done, stage);
 }
 
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage) {

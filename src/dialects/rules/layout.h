@@ -64,6 +64,10 @@ struct Rule {
   Place stage;
   std::map<std::string, Place> values;  ///< further placeholders
   std::vector<Reaction> react;
+  /// `stages:`, else the `enum` of the schema at the place of the stage (config/schema_stages.h).
+  /// Empty: the rule does not say which stages there are.
+  std::vector<Word> stages;
+  std::vector<Word> done;  ///< `done:`: the stages that are ends
   Json limits;
   std::uint32_t breaker_changes = 240;
   Millis breaker_window{60'000};
@@ -82,6 +86,9 @@ bool remembers(const Rule& rule);
 
 /// Whether the reaction is about entering `stage` from `previous`.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);
+
+/// Whether the stage is an end by `done:`.
+bool is_end(const Rule& rule, const Word& stage);
 
 /// The stages in which the reaction never starts its agent, because another reaction matches first
 /// and starts the same role. Each with the index of that reaction. A role starts once per entry, by

@@ -83,11 +83,7 @@ std::string word_of(const Value& value) {
 
 /// Why the schema forbids this word. Empty if the word may be right.
 std::string word_fault(const Value& schema, std::string_view pointer, const std::string& word) {
-  const Value* const at = member_schema(schema, pointer).schema;
-  std::vector<std::string> allowed;
-  if (at != nullptr && !is_open(*at))
-    for (const Value& each : items_in(*at, "enum"))
-      allowed.push_back(word_of(each));
+  const std::vector<Word> allowed = words_at(schema, pointer);
   if (allowed.empty() || std::find(allowed.begin(), allowed.end(), word) != allowed.end())
     return {};
   const auto near = nearest(word, allowed);
@@ -104,6 +100,9 @@ struct NamedWord {
 
 std::vector<NamedWord> words_of(const Rule& rule) {
   std::vector<NamedWord> words;
+  for (const auto& [key, stages] : {std::pair{"stages", &rule.stages}, {"done", &rule.done}})
+    for (const Word& stage : *stages)
+      words.push_back({key, rule.stage, stage});
   for (std::size_t i = 0; i < rule.react.size(); ++i) {
     const Reaction& reaction = rule.react[i];
     const std::string of = " of react " + std::to_string(i + 1);
@@ -136,6 +135,46 @@ const Value* schema_at(const Rule& rule, const Place& place,
 
 std::string pointer_fault(const Value& schema, std::string_view pointer) {
   return member_schema(schema, pointer).fault;
+}
+
+std::vector<Word> words_at(const Value& schema, std::string_view pointer) {
+  const Value* const at = member_schema(schema, pointer).schema;
+  std::vector<Word> words;
+  if (at != nullptr && !is_open(*at))
+    for (const Value& each : items_in(*at, "enum"))
+      words.push_back(word_of(each));
+  return words;
+}
+
+std::vector<Word> known_stages(const Rule& rule) {
+  std::vector<Word> all;
+  const auto add = [&](const Word& stage) {
+    if (!stage.empty() && std::find(all.begin(), all.end(), stage) == all.end())
+      all.push_back(stage);
+  };
+  const auto add_set = [&](const std::vector<Member>& members) {
+    for (const Member& member : members)
+      if (const auto write = stage_write(rule, member))
+        add(write->word);
+  };
+  for (const auto* const stages : {&rule.stages, &rule.done})
+    std::for_each(stages->begin(), stages->end(), add);
+  for (const Reaction& reaction : rule.react) {
+    for (const auto* const stages : {&reaction.to, &reaction.from, &reaction.next})
+      std::for_each(stages->begin(), stages->end(), add);
+    add_set(reaction.set);
+    if (reaction.approval)
+      add_set(reaction.approval->rejected);
+  }
+  return all;
+}
+
+std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stage) {
+  auto near = nearest(stage, known);
+  // Two short words are always close to each other.
+  if (near && !near->starts_with(stage) && 2 * edit_distance(stage, *near) >= stage.size())
+    near.reset();
+  return near;
 }
 
 std::vector<NamedPlace> places_of(const Rule& rule) {

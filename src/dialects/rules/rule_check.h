@@ -4,6 +4,7 @@
 // stages that agents may repeat.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,16 @@ std::vector<std::string> run_cycles(const Rule& rule);
 /// Why a pointer cannot be right: the schema lists the members, and this one is not among them.
 /// Empty if the pointer may be right.
 std::string pointer_fault(const Value& schema, std::string_view pointer);
+
+/// The words that the `enum` of the schema allows at the pointer. Empty: any word may be right.
+std::vector<Word> words_at(const Value& schema, std::string_view pointer);
+
+/// All stages that the rule names: `stages`, `done`, `to`, `from`, `next`, and what it sets itself.
+/// Each once.
+std::vector<Word> known_stages(const Rule& rule);
+
+/// The known stage that a mistyped one was probably meant to be. Empty if none is close.
+std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stage);
 
 /// Every place in a rule, with a text for where: `stage`, `when of react 2`.
 struct NamedPlace {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dialects/dialects.h"
+#include "dialects/rules/conditions.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
 #include "dialects/rules/snapshot.h"
@@ -155,6 +156,7 @@ const Dialect& rules_dialect() {
             return rule && rules::remembers(*rule);
           },
       .decide = rules::decide,
+      .states = rules::kStates,
       .verbs = rules::kVerbs,
       .brief = rules::brief,
       .placeholders = rules::kPlaceholders,

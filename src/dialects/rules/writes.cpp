@@ -2,6 +2,9 @@
 #include <utility>
 
 #include "base/placeholders.h"
+#include "base/text.h"
+#include "dialects/kinds.h"
+#include "dialects/rules/conditions.h"
 #include "dialects/rules/decide.h"
 
 namespace baton::rules {
@@ -104,21 +107,24 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
     const std::string path = snapshot_.path(member.place, subject);
     if (path.empty())
       return Hold{
-          "", subject, "no_document",
-          "no file can be called by this name, so that " + text(member.place) + " cannot be set"};
+          "", subject, cause_of(Situation::file_missing),
+          "no file can be called by this name, so that " + text(member.place) + " cannot be set",
+          "rename the subject, then `baton validate " + shell_quoted(snapshot_.holder(subject)) +
+              "`"};
     if (file == nullptr && view_.rejected.contains(path))
-      return Hold{"", subject, "valid_file",
+      return Hold{"", subject, cause_of(Situation::file_rejected),
                   path + " was rejected, so that " + text(member.place) +
-                      " cannot be set; put it right (`baton explain " + path +
-                      "` says what is wrong)"};
+                      " cannot be set: " + first_error(path, view_.rejected.at(path)),
+                  correct(path)};
     if (file == nullptr || !file->present)
-      return Hold{"", subject, "no_document",
-                  path + " is not there, so that " + text(member.place) + " cannot be set"};
+      return Hold{"", subject, cause_of(Situation::file_missing),
+                  path + " is not there, so that " + text(member.place) + " cannot be set",
+                  "write " + path + ", then `baton validate " + shell_quoted(path) + "`"};
     if (!file->rejected.empty())
-      return Hold{"", subject, "valid_file",
-                  path +
-                      " has a version that was rejected; it is not written over. `baton explain " +
-                      path + "` says why"};
+      return Hold{"", subject, cause_of(Situation::file_rejected),
+                  path + " has a version that was rejected, which is not written over: " +
+                      first_error(path, file->rejected),
+                  correct(path)};
   }
   return std::nullopt;
 }
@@ -129,9 +135,11 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
   if (done(subject, key))
     return std::nullopt;
   if (view_.control != Control::run && !stand(subject, members))
-    return Hold{
-        "", subject, view_.control == Control::idle ? "only_looked" : "paused",
-        why + ": nothing is set while the flow is held; `baton resume " + text(view_.flow) + "`"};
+    return Hold{"", subject,
+                cause_of(view_.control == Control::idle   ? Situation::existing
+                         : view_.control == Control::stop ? Situation::stopped
+                                                          : Situation::paused),
+                why + ": nothing is set before the flow is resumed", command("resume", view_.flow)};
   if (auto hold = unwritable(subject, members))
     return hold;
   const auto values = values_for(view_, snapshot_, memo_, subject);

@@ -222,7 +222,7 @@ bool is_gone(const FlowRecord& record) {
 
 void lift(FlowRecord& record, Draft& draft) {
   record.control.started = true;
-  // A flow that was held at `max_entries` may go round once more.
+  // A flow that was blocked at `max_entries` may go round once more.
   for (auto& [subject, state] : record.stages) {
     auto& entries = record.entries[subject];
     if (state.entries <= 1 && entries.size() <= 1)

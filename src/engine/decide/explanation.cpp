@@ -15,8 +15,12 @@ Json findings_value(const DocumentReport& document) {
 }
 
 Json hold_json(const Hold& hold) {
-  return Json::object(
-      {{"role", hold.role}, {"subject", hold.subject}, {"reason", hold.reason}, {"why", hold.why}});
+  Json json = Json::object({{"role", hold.role}, {"subject", hold.subject}});
+  add_cause(hold.cause, json);
+  json.set("why", Json(hold.why));
+  json.set("do", hold.action.empty() ? Json() : Json(hold.action));
+  json.set("until", hold.until ? Json(iso_time(*hold.until)) : Json());
+  return json;
 }
 
 Json desired_json(const Desired& desired) {
@@ -54,7 +58,7 @@ std::vector<std::string> document_lines(const Explanation& explanation) {
   std::vector<std::string> lines;
   for (const DocumentReport& document : explanation.documents) {
     lines.push_back(printable(document.path) + " (" + document.kind +
-                    "): " + std::string(word(document.standing)));
+                    "): " + std::string(word(document.verdict)));
     for (const Finding& finding : document.findings)
       lines.push_back("  " + std::to_string(finding.span.begin.line) + ":" +
                       std::to_string(finding.span.begin.column) + ": " +
@@ -77,15 +81,15 @@ std::string run_line(const Run& run) {
 
 }  // namespace
 
-std::string_view word(Standing standing) {
-  switch (standing) {
-    case Standing::accepted:
+std::string_view word(DocumentVerdict verdict) {
+  switch (verdict) {
+    case DocumentVerdict::accepted:
       return "accepted";
-    case Standing::rejected:
+    case DocumentVerdict::rejected:
       return "rejected";
-    case Standing::held:
-      return "held";
-    case Standing::absent:
+    case DocumentVerdict::conflicting:
+      return "conflict";
+    case DocumentVerdict::absent:
       return "absent";
   }
   return "";
@@ -99,20 +103,20 @@ Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow
   for (DocumentReport& document : explanation.documents) {
     // The file is valid by itself. baton rejected it because of the version before it or a merge.
     if (const auto rejected = record.rejected.find(document.path);
-        rejected != record.rejected.end() && document.standing == Standing::accepted) {
-      document.standing = Standing::rejected;
+        rejected != record.rejected.end() && document.verdict == DocumentVerdict::accepted) {
+      document.verdict = DocumentVerdict::rejected;
       Finding finding;
       finding.rule = "history";
       finding.message = first_message(rejected->second);
       document.findings.push_back(std::move(finding));
     }
     const auto conflict = record.conflicts.find(document.path);
-    if (conflict == record.conflicts.end() || document.standing != Standing::accepted)
+    if (conflict == record.conflicts.end() || document.verdict != DocumentVerdict::accepted)
       continue;
     document.findings.insert(document.findings.end(), conflict->second.begin(),
                              conflict->second.end());
     if (has_error(conflict->second))
-      document.standing = Standing::held;
+      document.verdict = DocumentVerdict::conflicting;
   }
   explanation.stages = record.stages;
   explanation.desired = record.decision.desired;
@@ -134,7 +138,7 @@ Json explanation_json(const Explanation& explanation) {
                           [](const DocumentReport& document) {
                             return Json::object({{"path", document.path},
                                                  {"kind", document.kind},
-                                                 {"verdict", word(document.standing)},
+                                                 {"verdict", word(document.verdict)},
                                                  {"findings", findings_value(document)}});
                           })},
        {"subjects", list(explanation.stages,
@@ -157,12 +161,14 @@ Json explanation_json(const Explanation& explanation) {
 
 std::string explanation_text(const Explanation& explanation) {
   const FlowStatus& status = explanation.status;
-  std::string out = printable(text(status.flow)) + ": " + std::string(word(status.process));
+  std::string out = printable(text(status.flow)) + ": " + text(status.cause);
   if (!status.declared.empty())
     out += ", declared " + printable(status.declared, 300);
   out += "\n";
   if (!status.why.empty())
     out += "  " + printable(status.why) + "\n";
+  if (!status.action.empty())
+    out += "  do: " + printable(status.action) + "\n";
   section(out, "documents", document_lines(explanation));
   std::vector<std::string> lines;
   for (const auto& [subject, state] : explanation.stages)
@@ -182,9 +188,9 @@ std::string explanation_text(const Explanation& explanation) {
   section(out, "would be started now", lines);
   lines.clear();
   for (const Hold& hold : explanation.holds)
-    lines.push_back(whom(hold.role, hold.subject) + ": " + hold.reason + ": " +
+    lines.push_back(whom(hold.role, hold.subject) + ": " + text(hold.cause) + ": " +
                     printable(hold.why));
-  section(out, "held", lines);
+  section(out, "not started", lines);
   lines.clear();
   for (const Run& run : explanation.runs)
     lines.push_back(run_line(run));

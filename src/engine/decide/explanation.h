@@ -17,19 +17,19 @@ namespace baton {
 
 /// How a document counts for its flow.
 ///
-/// | word     | means                                                                        |
-/// |----------|------------------------------------------------------------------------------|
-/// | accepted | it is in force                                                               |
-/// | rejected | it is wrong by itself; the last accepted version, if any, stays in force     |
-/// | held     | it is right by itself but does not fit the other documents; the flow is held |
-/// | absent   | there is no such file                                                        |
-enum class Standing { accepted, rejected, held, absent };
-std::string_view word(Standing standing);
+/// | word     | means                                                                    |
+/// |----------|--------------------------------------------------------------------------|
+/// | accepted | it is in force                                                           |
+/// | rejected | it is wrong by itself; the last accepted version, if any, stays in force |
+/// | conflict | it is right by itself but does not fit the other documents of the flow   |
+/// | absent   | there is no such file                                                    |
+enum class DocumentVerdict { accepted, rejected, conflicting, absent };
+std::string_view word(DocumentVerdict verdict);
 
 struct DocumentReport {
   std::string path;
   std::string kind;
-  Standing standing = Standing::absent;
+  DocumentVerdict verdict = DocumentVerdict::absent;
   Findings findings;
 };
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "core/flow_plan.h"
 #include "engine/decide/control.h"
 #include "engine/decide/status.h"
 #include "engine/intake/moved_files.h"
@@ -79,6 +80,16 @@ Control ordered(const FlowRecord& record, const FlowRecord* root) {
   return root->control.control == Control::run ? Control::run : Control::pause;
 }
 
+/// The pause or stop that is in force for the flow; nullptr if there is none.
+const ControlRow* control_in_force(const FlowRecord& record, const Draft& draft) {
+  const FlowRecord* const root = draft.find(FlowId{});
+  for (const FlowRecord* const one : {&record, root})
+    if (one != nullptr &&
+        (one->control.control == Control::pause || one->control.control == Control::stop))
+      return &one->control;
+  return nullptr;
+}
+
 void show_rejected(const FlowRecord& record, View& view) {
   view.rejected.clear();
   view.rejected_digests.clear();
@@ -94,11 +105,9 @@ void stand_still(FlowRecord& record, const Error& unreadable) {
   record.decision = Decision{};
   record.decision.control = Control::idle;
   record.decision.holds.push_back(
-      Hold{"", "", "unreadable",
-           describe(unreadable) +
-               "; the configuration has such files read otherwise now: put that back, write the "
-               "file anew, or `baton forget " +
-               text(record.id) + "`"});
+      Hold{"", "", Reason::unconfigured,
+           describe(unreadable) + "; the configuration has such files read otherwise now",
+           "put the configuration back and `baton reload`, or write the file anew"});
   record.held.reset();
 }
 
@@ -156,16 +165,20 @@ void arrive(StageState& state, bool back) {
   state.earlier.clear();
 }
 
-/// Reports `finished` only for flows that baton saw before their end. A flow that was finished at
-/// first sight is not news.
+/// Reports an end, and that the files stop or pause the flow. Only for flows that baton saw before:
+/// a flow that was finished at first sight is not news.
 void tell_end(FlowRecord& record, Draft& draft) {
-  const Decision& decision = record.decision;
-  const bool ended = decision.failed || decision.declared == kCompleted;
-  if (ended && record.notified.open)
-    draft.event("finished", record.id,
-                !decision.failed            ? std::string(kCompleted)
-                : decision.standing.empty() ? "failed"
-                                            : "failed: " + decision.standing);
+  const Standing& own = record.decision.standing;
+  const Condition condition = own.cause.condition;
+  const bool ended = condition == Condition::done || condition == Condition::failed ||
+                     condition == Condition::stopped || condition == Condition::paused;
+  // A hold of the same condition is told by itself.
+  const bool held =
+      std::any_of(record.decision.holds.begin(), record.decision.holds.end(),
+                  [&](const Hold& hold) { return hold.cause.condition == condition; });
+  if (ended && !held && record.notified.open)
+    draft.event(condition == Condition::done ? "finished" : Word(word(condition)), record.id,
+                condition == Condition::done ? std::string(word(condition)) : own.why);
   // A flow that never had a file in force has not begun.
   record.notified.open = !ended && !record.accepted.empty();
 }
@@ -196,8 +209,9 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
     record.decision = Decision{};
     record.decision.control = Control::idle;
     record.held =
-        Hold{"", "", "unconfigured",
-             is_left(record) ? record.control.why : why_unconfigured(setup_, flow.dialect)};
+        Hold{"", "", Reason::unconfigured,
+             is_left(record) ? record.control.why : why_unconfigured(setup_, flow.dialect),
+             "configure it again and `baton reload`, or " + command("forget", flow)};
     return {};
   }
   if (record.control.reason == kLeft)
@@ -223,13 +237,11 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
       record.unseen = unseen_by_daemon(path, draft.before(flow));
   hold(record, *entry, draft.now);
   if (away_)
-    record.held = Hold{"", "", "cannot_look", "baton " + away_->message};
+    record.held = Hold{"", "", Reason::root_away, "baton " + away_->message};
   if (!trouble.empty()) {
-    record.held = Hold{"", "", "own_write", trouble};
-    if (trouble != record.notified.own_write)
-      draft.event("held", record.id, trouble);
+    record.held = Hold{"", "", Reason::write_refused, trouble,
+                       "mend what `why` names, then " + command("resume", flow)};
   }
-  record.notified.own_write = trouble;
   // The end of the flow may be one of the writes that were not made.
   if (!away_ && trouble.empty())
     tell_end(record, draft);
@@ -275,7 +287,7 @@ Result<Reply> FlowDecider::begin(const Request& request, Draft& draft,
                      : request.verb == "create" ? "created; `baton start` begins it"
                                                 : "started";
   if (control.control != Control::run)
-    done += "; it is held (" + control.why + "): `baton resume " + text(flow) + "`";
+    done += "; it starts nothing yet (" + control.why + "): `baton resume " + text(flow) + "`";
   return Reply{request.id, true, done};
 }
 
@@ -334,8 +346,14 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
       return {};
     record.decision = dialect.decide(view);
     for (Hold& hold : record.decision.holds)
-      if (hold.reason == "only_looked" && record.control.reason == kMoved)
-        hold = Hold{hold.role, hold.subject, std::string(kMoved), record.control.why};
+      if (hold.cause.reason == Reason::existing && record.control.reason == kMoved)
+        hold = Hold{hold.role, hold.subject, Reason::moved, record.control.why,
+                    command("resume", record.id)};
+    // The dialect only knows that something is paused, not why.
+    if (const ControlRow* const row = control_in_force(record, draft))
+      for (Hold& hold : record.decision.holds)
+        if (hold.cause == Cause{Condition::paused, Reason::by_operator})
+          hold.cause = cause_of(row->control, row->reason);
     // Move the memo out of the decision. Kept there and in the record, it would double the memory
     // of a thousand flows.
     const Json memo = std::exchange(record.decision.memo, Json());
@@ -345,7 +363,8 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
       take_back(view.requests, record, record.control.why, draft);
       keep_notified(record, said);
       record.decision.updates.clear();
-      record.decision.holds.push_back(Hold{"", "", std::string(kMoved), record.control.why});
+      record.decision.holds.push_back(
+          Hold{"", "", Reason::moved, record.control.why, command("resume", record.id)});
       return {};
     }
     std::string trouble = !writes ? ""
@@ -403,14 +422,23 @@ void FlowDecider::hold(FlowRecord& record, const Catalog::Entry& entry, Time now
       [&](const auto& row) { return !row.second.present && essential(entry, record, row.second); });
   if (const std::string conflict = first_error(record.conflicts, entry.dialect->tolerated);
       !conflict.empty())
-    record.held = Hold{"", "", "conflict", conflict};
+    record.held =
+        Hold{"", "", Reason::conflict, conflict, "correct one of the files, then `baton validate`"};
   else if (gone != record.accepted.end())
-    record.held = Hold{"", "", "gone", gone->first + " is gone"};
+    record.held = Hold{"",
+                       "",
+                       {Condition::gone, Reason::files},
+                       gone->first + " is gone",
+                       "put the file back, or " + command("forget", record.id)};
   else if (now < record.calm_at)
-    record.held = Hold{"", "", "rate_breaker",
-                       "a file changes too often; held until " + iso_time(record.calm_at)};
+    record.held = Hold{"",
+                       "",
+                       Reason::rate_breaker,
+                       "a file changes too often; nothing starts until " + iso_time(record.calm_at),
+                       "",
+                       record.calm_at};
   else if (!record.unseen.empty())
-    record.held = Hold{"", "", "unseen", record.unseen};
+    record.held = Hold{"", "", Reason::settling, record.unseen};
 }
 
 bool FlowDecider::advance(FlowRecord& record, const Catalog::Entry& entry, const Stages& stages,

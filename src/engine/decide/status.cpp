@@ -6,45 +6,11 @@
 #include <utility>
 
 #include "base/json/document.h"
+#include "base/text.h"
 #include "core/run_text.h"
 
 namespace baton {
 namespace {
-
-constexpr std::array kWords = {
-    std::pair{Process::running, std::string_view("running")},
-    std::pair{Process::waiting, std::string_view("waiting")},
-    std::pair{Process::held, std::string_view("held")},
-    std::pair{Process::paused, std::string_view("paused")},
-    std::pair{Process::stopped, std::string_view("stopped")},
-    std::pair{Process::idle, std::string_view("idle")},
-    std::pair{Process::failed, std::string_view("failed")},
-    std::pair{Process::gone, std::string_view("gone")},
-};
-
-constexpr bool in_order() {
-  for (std::size_t i = 0; i < kWords.size(); ++i)
-    if (static_cast<std::size_t>(kWords.at(i).first) != i)
-      return false;
-  return true;
-}
-static_assert(in_order());
-
-/// The reasons of holds that end by themselves.
-constexpr std::array kPassing = {
-    std::string_view("backing_off"),   std::string_view("no_place"),
-    std::string_view("claimed"),       std::string_view("cannot_start"),
-    std::string_view("cannot_look"),   std::string_view("no_daemon"),
-    std::string_view("draining"),      std::string_view("disk_full"),
-    std::string_view("rate_breaker"),  std::string_view("condition"),
-    std::string_view("write_pending"), std::string_view("gave_way"),
-    std::string_view("unseen"),        std::string_view("being_written"),
-    std::string_view("given_up"),
-};
-
-bool passing(const Hold& hold) {
-  return std::find(kPassing.begin(), kPassing.end(), hold.reason) != kPassing.end();
-}
 
 /// The first five texts, and how many more there are.
 std::string some_of(const std::vector<std::string>& all, std::string_view between) {
@@ -77,168 +43,271 @@ std::string join_holds(const std::vector<const Hold*>& holds) {
   return some_of(lines, "; ");
 }
 
-void explain(FlowStatus& status, Process process, Word waiting_for, std::string why) {
-  status.process = process;
-  status.waiting_for = std::move(waiting_for);
-  status.why = std::move(why);
+/// The order in which holds count. A file that is wrong explains more than an agent that left the
+/// stage as it was, and less than any other cause of the same condition.
+int rank(const Cause& cause) {
+  constexpr int kStep = 4;
+  return kStep * row_of(cause.condition).rank + (cause.reason == Reason::no_change       ? 2
+                                                 : cause.reason == Reason::file_rejected ? 1
+                                                                                         : 0);
 }
 
-/// The holds, first those for which a person has to act.
-std::vector<const Hold*> in_order(const std::vector<Hold>& holds) {
+bool is_operators(const Cause& cause) {
+  return (cause.condition == Condition::stopped || cause.condition == Condition::paused) &&
+         (cause.reason == Reason::by_operator || cause.reason == Reason::agent);
+}
+
+/// The order of an operator, of an agent or of baton itself that is in force.
+std::optional<Hold> control_hold(const FlowId& flow, const ControlRow& control) {
+  if (control.control == Control::run || control.control == Control::idle)
+    return std::nullopt;
+  return Hold{"", "", cause_of(control.control, control.reason), control.why,
+              command("resume", flow)};
+}
+
+/// All that stands in the way of the flow, what counts first at the front. `own`: the order for
+/// this flow alone, which counts before everything but its end.
+std::vector<Hold> obstacles(const FlowRecord& record) {
+  std::vector<Hold> holds = record.holds;
+  const auto has = [&](const Hold& one) {
+    return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
+      return other.cause == one.cause && other.why == one.why;
+    });
+  };
+  if (record.held && !has(*record.held))
+    holds.push_back(*record.held);
+  if (auto own = control_hold(record.id, record.control); own && !has(*own))
+    holds.push_back(*std::move(own));
+  add_rejected(record, holds);
+  std::stable_sort(holds.begin(), holds.end(), [](const Hold& one, const Hold& other) {
+    return std::pair(!is_operators(one.cause), rank(one.cause)) <
+           std::pair(!is_operators(other.cause), rank(other.cause));
+  });
+  // Files that are gone come even before an order.
+  std::stable_partition(holds.begin(), holds.end(),
+                        [](const Hold& hold) { return hold.cause.condition == Condition::gone; });
+  return holds;
+}
+
+std::vector<const Hold*> all_of(const std::vector<Hold>& holds) {
   std::vector<const Hold*> all;
-  all.reserve(holds.size());
   for (const Hold& hold : holds)
     all.push_back(&hold);
-  std::stable_partition(all.begin(), all.end(), [](const Hold* hold) { return !passing(*hold); });
   return all;
 }
 
-void explain_running(FlowStatus& status, const FlowRecord& record, const Plan& plan) {
+void show(FlowStatus& status, const Standing& standing) {
+  status.cause = standing.cause;
+  status.why = standing.why;
+  status.action = standing.action;
+  status.until = standing.until;
+}
+
+/// Shows the holds: condition, reason and action of the first, the reasons of all.
+void show(FlowStatus& status, const std::vector<Hold>& holds) {
+  const Hold& first = holds.front();
+  status.cause = first.cause;
+  status.why = join_holds(all_of(holds));
+  status.action.clear();
+  status.until.reset();
+  bool ends = true;  // by itself
+  for (const Hold& hold : holds) {
+    if (hold.cause.condition != first.cause.condition)
+      continue;
+    if (status.action.empty())
+      status.action = hold.action;
+    ends = ends && (hold.until || first.cause.condition == Condition::waiting);
+    if (hold.until && (!status.until || *hold.until < *status.until))
+      status.until = hold.until;
+  }
+  if (!ends)
+    status.until.reset();
+}
+
+void show_running(FlowStatus& status, const FlowRecord& record, const Plan& plan,
+                  const ControlRow& root) {
   std::string why;
+  bool ending = true;
   for (const Run& run : record.runs) {
     if (!run.live())
       continue;
     const bool stopping = run.state == RunState::stopping;
     const bool planned = std::any_of(plan.stops.begin(), plan.stops.end(),
                                      [&](const Stop& stop) { return stop.run == run.id; });
+    ending = ending && stopping;
     why += (why.empty() ? "" : "; ") + run.key.role +
            (run.key.subject == "main" ? "" : " for " + run.key.subject) +
            (!stopping ? ": " + run.why
             : planned ? " is to be ended: " + run.stop_why
                       : " is being ended: " + run.stop_why);
   }
-  // The note about the operator's pause covers these holds.
-  std::vector<Hold> holds = record.holds;
-  std::erase_if(holds, [](const Hold& hold) { return hold.reason == "paused"; });
+  std::vector<Hold> others = obstacles(record);
+  std::erase_if(others, [](const Hold& hold) { return is_operators(hold.cause); });
+  const auto files = std::stable_partition(others.begin(), others.end(), [](const Hold& hold) {
+    return hold.cause.condition != Condition::gone && hold.cause.reason != Reason::file_rejected;
+  });
+  const std::vector<Hold> wrong(files, others.end());
+  others.erase(files, others.end());
+  if (!others.empty())
+    why += "; not started: " + join_holds(all_of(others));
+  if (!wrong.empty())
+    why += "; " + join_holds(all_of(wrong));
+  // A stop needs no such note, because its agents are shown as being ended.
+  for (const ControlRow* const control : {&record.control, &root})
+    if (control->control == Control::pause) {
+      why = control->why + (control == &root ? " (the whole root)" : "") + "; " +
+            std::to_string(status.agents) + (status.agents == 1 ? " agent" : " agents") +
+            " may finish: " + why;
+      break;
+    }
+  show(status, {{Condition::running, ending ? Reason::ending : Reason::agent}, why, "", {}});
+}
+
+/// How the flow stands by its own files.
+Standing own_standing(const FlowRecord& record) {
+  Standing own = record.decision.standing;
+  const Control control = record.decision.control;
+  if (own.cause.condition == Condition::idle && control == Control::pause)
+    own.cause = {Condition::paused, Reason::files};
+  if (own.cause.condition == Condition::idle && control == Control::stop)
+    own.cause = {Condition::stopped, Reason::files};
+  if (!own.why.empty())
+    return own;
+  own.why = own.cause.condition == Condition::paused    ? "the flow's own files say pause"
+            : own.cause.condition == Condition::stopped ? "the flow's own files say stop"
+            : own.cause.condition == Condition::failed  ? "the flow has failed by its own account"
+            : own.cause.condition == Condition::done    ? "it has reached its end"
+                                                     : "nothing is to be done as the files stand";
+  return own;
+}
+
+/// A flow stays done when its files are deleted or become wrong; the reason says so.
+void show_done(FlowStatus& status, const Standing& own, const std::vector<Hold>& holds) {
+  show(status, own);
+  std::vector<const Hold*> files;
+  for (const Hold& hold : holds)
+    if (hold.cause.reason == Reason::file_rejected || hold.cause.condition == Condition::gone)
+      files.push_back(&hold);
+  if (!files.empty())
+    status.why += "; " + join_holds(files);
+}
+
+/// Whether nothing is due and no file is left, so that the flow leaves the list.
+bool is_absent(const FlowRecord& record, const Standing& own, const std::vector<Hold>& holds) {
+  return own.cause.condition == Condition::idle && record.decision.desired.empty() &&
+         !record.accepted.empty() &&
+         std::none_of(record.accepted.begin(), record.accepted.end(),
+                      [](const auto& row) { return row.second.present; }) &&
+         std::all_of(holds.begin(), holds.end(),
+                     [](const Hold& hold) { return hold.cause.condition == Condition::gone; });
+}
+
+const Start* start_of(const FlowRecord& record, const Plan& plan, const Subject* subject) {
+  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(), [&](const Start& each) {
+    return each.key.flow == record.id && (subject == nullptr || each.key.subject == *subject);
+  });
+  return start == plan.starts.end() ? nullptr : &*start;
+}
+
+/// The first condition that fits, by the precedence of docs/status.md.
+void show_flow(FlowStatus& status, const FlowRecord& record, const Plan& plan,
+               const ControlRow& root) {
+  const Standing own = own_standing(record);
+  std::vector<Hold> holds = obstacles(record);
+  if (status.agents > 0)
+    return show_running(status, record, plan, root);
+  if (own.cause.condition == Condition::done)
+    return show_done(status, own, holds);
+  if (is_absent(record, own, holds)) {
+    status.absent = true;
+    return show(status, own);
+  }
+  const Start* const start = start_of(record, plan, nullptr);
+  if (start != nullptr)
+    holds.push_back(Hold{"", "", Reason::start, start->desired.why});
+  const bool own_first = holds.empty() || (!is_operators(holds.front().cause) &&
+                                           before(own.cause, holds.front().cause));
+  if (!own_first)
+    return show(status, holds);
+  show(status, own);
   if (!holds.empty())
-    why += "; held: " + join_holds(in_order(holds));
-  explain(status, Process::running, "agent", why);
+    status.why += "; " + join_holds(all_of(holds));
 }
 
-/// The reason of a control. Adds how to go on if baton itself paused the flow in a dispute.
-std::string why_of(const FlowStatus& status, const ControlRow& control) {
-  if (control.reason != "disputed")
-    return control.why;
-  return control.why + "; once its writer keeps to the rules, `baton resume " + text(status.flow) +
-         "` goes on";
+Cause cause_of_subject(const FlowStatus& status, const FlowRecord& record, const Plan& plan,
+                       const Subject& subject, const std::vector<Hold>& holds) {
+  for (const Run& run : record.runs)
+    if (run.live() && run.key.subject == subject)
+      return run.state == RunState::stopping ? Reason::ending : Reason::agent;
+  const std::vector<Subject>& ends = record.decision.ends;
+  if (status.cause.condition == Condition::done ||
+      std::find(ends.begin(), ends.end(), subject) != ends.end())
+    return Reason::none;
+  const auto hold = std::find_if(holds.begin(), holds.end(), [&](const Hold& each) {
+    return each.subject.empty() || each.subject == subject;
+  });
+  if (hold != holds.end())
+    return hold->cause;
+  if (start_of(record, plan, &subject) != nullptr)
+    return Reason::start;
+  const bool alone = record.stages.size() == 1 && status.cause.condition != Condition::running;
+  return alone ? status.cause : Cause();
 }
 
-/// Says that after the running agents nothing more starts. A stop needs no such note, because its
-/// agents are shown as being ended.
-bool note_pause(FlowStatus& status, const ControlRow& control, const std::string& whose) {
-  if (control.control != Control::pause)
-    return false;
-  status.why = why_of(status, control) + whose + "; " + std::to_string(status.agents) +
-               (status.agents == 1 ? " agent" : " agents") + " may finish: " + status.why;
-  return true;
-}
-
-/// Shows a pause or stop that is in force. False: there is none.
-bool explain_control(FlowStatus& status, const ControlRow& control, const std::string& whose) {
-  if (control.control == Control::run || control.control == Control::idle)
-    return false;
-  const bool stopped = control.control == Control::stop;
-  // baton itself paused the flow for these reasons, so a person has to look.
-  const bool held = control.reason == "existing" || control.reason == "disputed";
-  const bool failed = at_cap(control.reason);
-  const Process process = failed    ? Process::failed
-                          : held    ? Process::held
-                          : stopped ? Process::stopped
-                                    : Process::paused;
-  explain(status, process, held || failed ? control.reason : Word("resume"),
-          why_of(status, control) + whose);
-  status.since = std::max(status.since, control.since);
-  return true;
-}
-
-void explain_holds(FlowStatus& status, const FlowRecord& record) {
-  const std::vector<const Hold*> holds = in_order(record.holds);
-  const bool lasting = !holds.empty() && !passing(*holds.front());
-  if (record.failed)
-    explain(status, Process::failed, lasting ? holds.front()->reason : Word(""),
-            lasting                            ? join_holds(holds)
-            : record.decision.standing.empty() ? "the flow has failed by its own account"
-                                               : record.decision.standing);
-  else if (!holds.empty())
-    explain(status, lasting ? Process::held : Process::waiting, holds.front()->reason,
-            join_holds(holds));
-}
-
-/// Adds rejected files, and a missing one, to the reason of any other state unless it names them
-/// already. A rejected file makes an idle flow `held`, but not a completed one. If an agent ended
-/// without a change of the stage and left a rejected file, the file is what to look at.
-void explain_files(FlowStatus& status, const FlowRecord& record) {
-  if (record.held && record.held->reason == "gone" && status.process != Process::gone)
-    status.why += "; " + record.held->why;
-  if (record.rejected.empty())
-    return;
-  // The reason may also name a file as the place of a write. That does not count.
-  const auto says = [&](std::string_view word) {
-    return status.why.find(word) != std::string::npos;
-  };
-  const bool notified = says("rejected") || says("not valid") || says("refused");
-  std::vector<std::string> paths;
-  for (const auto& [path, row] : record.rejected)
-    if (!notified || !says(path))
-      paths.push_back(path);
-  const std::string why = some_of(paths, ", ") + (paths.size() == 1 ? " is" : " are") +
-                          " rejected; `baton explain " + text(record.id) + "` says why";
-  if (status.process == Process::idle && record.decision.declared == kCompleted)
-    status.why += paths.empty() ? "" : "; " + why;
-  else if (status.process == Process::idle)
-    explain(status, Process::held, "valid_file", paths.empty() ? status.why : why);
-  else if (!paths.empty())
-    status.why = why + "; " + status.why;
-  if (status.waiting_for == "ended_without_change")
-    status.waiting_for = "valid_file";
-}
-
-void explain_quiet(FlowStatus& status, const FlowRecord& record) {
-  switch (record.decision.control) {
-    case Control::pause:
-      return explain(status, Process::paused, "change", "the flow's own files say pause");
-    case Control::stop:
-      return explain(status, Process::stopped, "change", "the flow's own files say stop");
-    case Control::run:
-    case Control::idle:
-      return explain(status, Process::idle, "change",
-                     record.decision.standing.empty() ? "nothing is to be done as the files stand"
-                                                      : record.decision.standing);
+void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& plan) {
+  const std::vector<Hold> holds = obstacles(record);
+  for (const auto& [subject, state] : record.stages) {
+    if (state.stage.empty())
+      continue;
+    SubjectStatus one{
+        subject, state.stage, cause_of_subject(status, record, plan, subject, holds), {}, 0};
+    for (const Run& run : record.runs)
+      if (run.key.subject == subject) {
+        one.agent = run.key.role;
+        one.attempt = run.attempt;
+      }
+    status.subjects.push_back(std::move(one));
   }
-}
-
-/// Everything but the files. The first state that fits wins.
-void explain_flow(FlowStatus& status, const FlowRecord& record, const Plan& plan,
-                  const ControlRow& root) {
-  explain_quiet(status, record);
-  if (status.agents > 0) {
-    explain_running(status, record, plan);
-    if (!note_pause(status, record.control, ""))
-      note_pause(status, root, " (the whole root)");
-    return;
-  }
-  if (record.held && record.held->reason == "gone")
-    return explain(status, Process::gone, "gone", record.held->why);
-  if (explain_control(status, record.control, "") ||
-      explain_control(status, root, " (the whole root)"))
-    return;
-  const auto start = std::find_if(plan.starts.begin(), plan.starts.end(),
-                                  [&](const Start& s) { return s.key.flow == record.id; });
-  if (start != plan.starts.end())
-    explain(status, Process::waiting, "start", start->desired.why);
-  else if (record.held)
-    explain(status, passing(*record.held) ? Process::waiting : Process::held, record.held->reason,
-            record.held->why);
-  explain_holds(status, record);
 }
 
 }  // namespace
 
+void add_rejected(const FlowRecord& record, std::vector<Hold>& holds) {
+  for (const auto& [path, row] : record.rejected) {
+    const bool named = std::any_of(holds.begin(), holds.end(), [&file = path](const Hold& hold) {
+      return hold.cause.reason == Reason::file_rejected && hold.why.find(file) != std::string::npos;
+    });
+    if (!named)
+      holds.push_back(
+          Hold{"", "", Reason::file_rejected, first_finding(row),
+               "correct " + path + ", then `baton validate " + shell_quoted(path) + "`"});
+  }
+}
+
+/// The message where a finding has none.
+constexpr std::string_view kIsRejected = "is rejected";
+
 std::string first_message(const RejectedRow& row) {
   const auto findings = parse_json(row.findings);
   if (!findings || !(*findings)->IsArray() || (*findings)->Empty())
-    return "is rejected";
+    return std::string(kIsRejected);
   return std::string(json::text(*(*findings)->Begin(), "message").value_or(""));
+}
+
+std::string first_finding(const RejectedRow& row) {
+  const auto findings = parse_json(row.findings);
+  std::string where = row.path;
+  if (findings && (*findings)->IsArray() && !(*findings)->Empty()) {
+    const Value& first = *(*findings)->Begin();
+    const Value* const line = json::child(first, "line");
+    const Value* const column = json::child(first, "column");
+    if (line != nullptr && column != nullptr && json::integer(*line).value_or(0) > 0)
+      where += ":" + json::dump(*line) + ":" + json::dump(*column);
+    if (const auto pointer = json::text(first, "pointer"); pointer && !pointer->empty())
+      where += " " + std::string(*pointer);
+  }
+  const std::string message = first_message(row);
+  return where + " is rejected" + (message == kIsRejected ? "" : ": " + message);
 }
 
 std::string unseen_by_daemon(const std::string& path, const FlowRecord* known) {
@@ -251,23 +320,12 @@ std::string unseen_by_daemon(const std::string& path, const FlowRecord* known) {
          first_message(rejected->at(path)) + "); if that is mended, it looks within a minute";
 }
 
-std::string_view word(Process process) {
-  return kWords.at(static_cast<std::size_t>(process)).second;
-}
-
-std::optional<Process> parse_process(std::string_view word) {
-  const auto* const found = std::find_if(kWords.begin(), kWords.end(),
-                                         [&](const auto& row) { return row.second == word; });
-  if (found == kWords.end())
-    return std::nullopt;
-  return found->first;
-}
-
 FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRow& root) {
   FlowStatus status;
   status.flow = record.id;
   status.declared = record.decision.declared;
   status.details = record.decision.details;
+  status.progress = record.decision.progress;
   status.last_activity = record.last_activity;
   for (const auto& [subject, state] : record.stages)
     status.since = std::max(status.since, state.since);
@@ -276,9 +334,17 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
     status.last_activity = std::max({status.last_activity, run.started, run.ended});
     if (run.cost_usd)
       status.cost = status.cost.value_or(0) + *run.cost_usd;
+    status.agent = run.key.role;
+    status.attempt = run.attempt;
   }
-  explain_flow(status, record, plan, root);
-  explain_files(status, record);
+  if (!status.agent.empty()) {
+    const auto own = plan.attempts.find(status.agent);
+    status.attempts_max = own == plan.attempts.end() ? plan.attempts_otherwise : own->second;
+  }
+  if (record.control.control != Control::run)
+    status.since = std::max(status.since, record.control.since);
+  show_flow(status, record, plan, root);
+  show_subjects(status, record, plan);
   return status;
 }
 
@@ -292,7 +358,14 @@ FlowStatus status_of_root(const FlowRecord& record) {
     status.since = std::max(status.since, row.time);
     whys.push_back(folder + ": " + first_message(row));
   }
-  explain(status, Process::held, "valid_file", some_of(whys, "; "));
+  // The root itself is the folder `.`.
+  if (record.rejected.contains("."))
+    show(status, {Reason::root_away, some_of(whys, "; "), "", {}});
+  else
+    show(status, {Reason::folder_unreadable,
+                  some_of(whys, "; "),
+                  "put a folder there that baton may list; `baton doctor` checks it",
+                  {}});
   status.last_activity = status.since;
   return status;
 }
@@ -320,16 +393,43 @@ Json time_json(Time time) {
 }  // namespace
 
 Json status_json(const FlowStatus& status) {
-  return Json::object({{"flow", status.flow == FlowId{} ? std::string() : text(status.flow)},
-                       {"declared", status.declared},
-                       {"process", word(status.process)},
-                       {"since", time_json(status.since)},
-                       {"last_activity", time_json(status.last_activity)},
-                       {"waiting_for", status.waiting_for},
-                       {"why", status.why},
-                       {"agents", static_cast<std::uint64_t>(status.agents)},
-                       {"cost", status.cost ? Json(*status.cost) : Json()},
-                       {"details", status.details}});
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+  };
+  const auto count_or_null = [](std::uint32_t count) {
+    return count == 0 ? Json() : Json(static_cast<std::uint64_t>(count));
+  };
+  const bool root = status.flow == FlowId{};
+  Json json = Json::object({{"schema", "baton/status/v1"},
+                            {"flow", root ? std::string() : text(status.flow)},
+                            {"dialect", text_or_null(status.flow.dialect)}});
+  add_cause(status.cause, json);
+  json.set("until", status.until ? Json(iso_time(*status.until)) : Json());
+  json.set("since", time_json(status.since));
+  json.set("why", Json(status.why));
+  json.set("do", text_or_null(status.action));
+  json.set("declared", Json(status.declared));
+  json.set("attempt", count_or_null(status.attempt));
+  json.set("attempts_max", count_or_null(status.attempts_max));
+  json.set("agent", text_or_null(status.agent));
+  json.set("agents", Json(static_cast<std::uint64_t>(status.agents)));
+  json.set("cost", status.cost ? Json(*status.cost) : Json());
+  json.set("progress", status.progress ? Json::object({{"done", status.progress->done},
+                                                       {"total", status.progress->total},
+                                                       {"unit", status.progress->unit}})
+                                       : Json());
+  Json subjects = Json::array();
+  for (const SubjectStatus& subject : status.subjects) {
+    Json row = Json::object({{"name", subject.name}, {"stage", subject.stage}});
+    add_cause(subject.cause, row);
+    row.set("agent", text_or_null(subject.agent));
+    row.set("attempt", count_or_null(subject.attempt));
+    subjects.push(row);
+  }
+  json.set("subjects", subjects);
+  json.set("last_activity", time_json(status.last_activity));
+  json.set("details", status.details);
+  return json;
 }
 
 std::string ending_text(const Run& run) {

@@ -1,9 +1,11 @@
 #pragma once
 
-// What `baton status`, `baton agents` and `baton events` show, as data. The words are those of
-// docs/status.md.
-// The status of a flow comes from its flow record, the last plan, and the operator's order for the
-// whole root. Nothing is decided here.
+// What `baton status`, `baton agents` and `baton events` show, as data.
+//
+// Problem: a flow has holds, runs, orders of an operator and files, and people want one answer.
+// Way: all that fits is put in order by the tables of core/condition.h, and the first counts. The
+// words are explained in docs/status.md.
+// Limits: nothing is decided here; it shows the flow record and the last plan.
 
 #include <cstddef>
 #include <optional>
@@ -16,33 +18,35 @@
 
 namespace baton {
 
-/// What the processes of a flow do, whatever its files declare.
-enum class Process {
-  running,  ///< agents run
-  waiting,  ///< something will start by itself
-  held,     ///< something could start, but a person has to act first
-  paused,   ///< by an operator, or by the flow's own files
-  stopped,  ///< by an operator, or by the flow's own files
-  idle,     ///< there is nothing to do
-  failed,   ///< the flow ended badly, or attempts or budget are used up
-  gone,     ///< a file that the flow needs is gone
+/// How one subject of a flow stands.
+struct SubjectStatus {
+  Subject name;
+  Word stage;
+  Cause cause;
+  Role agent;                 ///< of its last run; empty: none
+  std::uint32_t attempt = 0;  ///< of its last run; 0: none
+  bool operator==(const SubjectStatus&) const = default;
 };
-std::string_view word(Process process);
-std::optional<Process> parse_process(std::string_view word);
 
 /// One flow at one moment.
 struct FlowStatus {
   FlowId flow;
-  std::string declared;  ///< the status word in the flow's own files
-  Process process = Process::idle;
-  Time since{};          ///< last entry into a stage, or last order of the operator
-  Time last_activity{};  ///< last change of a document, start or end of an agent
-  Word
-      waiting_for;  ///< `agent`, `start`, `change`, `resume`, `valid_file`, or the reason of a hold
-  std::string why;
-  std::size_t agents = 0;      ///< how many run
-  std::optional<double> cost;  ///< as reported by the runs that are remembered, in US dollars
-  Json details;                ///< more from the dialect (see its format page), or null
+  std::string declared;            ///< the status word in the flow's own files
+  Cause cause;                     ///< condition and reason
+  std::string why;                 ///< one sentence for people
+  std::string action;              ///< see Standing::action
+  std::optional<Time> until;       ///< see Standing::until
+  Time since{};                    ///< last entry into a stage, or last order of the operator
+  Time last_activity{};            ///< last change of a document, start or end of an agent
+  std::size_t agents = 0;          ///< how many run
+  Role agent;                      ///< of the last run; empty: none
+  std::uint32_t attempt = 0;       ///< of the last run; 0: none
+  std::uint32_t attempts_max = 0;  ///< 0: unknown
+  std::optional<double> cost;      ///< as reported by the runs that are remembered, in US dollars
+  std::optional<Progress> progress;
+  std::vector<SubjectStatus> subjects;  ///< by name
+  Json details;                         ///< more from the dialect (see its format page), or null
+  bool absent = false;  ///< all its files are gone and nothing is due: it leaves the list
   bool operator==(const FlowStatus&) const = default;
 };
 
@@ -51,13 +55,18 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
 /// The status of all flows, by name. If folders of the root are faulty, the root comes first.
 std::vector<FlowStatus> statuses(const FlowRecords& records, const Plan& plan);
 
+/// Adds what follows from rejected files, unless a hold names them already: somebody has to look.
+void add_rejected(const FlowRecord& record, std::vector<Hold>& holds);
+
 /// The message of the first finding of a rejected version.
 std::string first_message(const RejectedRow& row);
+/// The path of a rejected file with line, column and message of its first finding.
+std::string first_finding(const RejectedRow& row);
 /// Says that the running daemon has not accepted a file that a rehearsal accepts, and why. `known`:
 /// the flow record from the journal, or nullptr.
 std::string unseen_by_daemon(const std::string& path, const FlowRecord* known);
 
-/// How a run has ended, for people: `failed (exit_1)`, `did not run (write_refused)`.
+/// How a run has ended, for people: `failed (exit_1)`, `did not run (file_changed)`.
 inline constexpr std::string_view kDidNotRun = "did not run";
 std::string ending_text(const Run& run);
 

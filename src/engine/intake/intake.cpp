@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/flow_plan.h"
 #include "findings/report.h"
 
 namespace baton {
@@ -224,6 +225,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
   FlowRecord& record = draft.touch(match.flow);
   AcceptedRow& changed = record.accepted[path];
   changed.present = false;
+  record.last_activity = draft.now;
   draft.presence.insert(path);
   draft.decide.insert(match.flow);
   draft.event("gone", match.flow, path + " is gone; its last accepted version stays in force");
@@ -297,7 +299,7 @@ Admission without_before(const Catalog::Match& match, const std::string& path,
   if (unreadable.where == path)
     return admission;
   admission.verdict = Admission::Verdict::restore;
-  admission.why = text(match.flow) + " is held: " + describe(unreadable);
+  admission.why = text(match.flow) + " starts nothing: " + describe(unreadable);
   return admission;
 }
 
@@ -413,7 +415,7 @@ void Intake::count_change(const Catalog::Match& match, const std::string& path, 
   if (!until)
     return;
   if (record.calm_at < draft.now)
-    draft.event("held", match.flow,
+    draft.event("rate_breaker", match.flow,
                 path + " changed more than " + std::to_string(match.kind->breaker_changes) +
                     " times within " + duration_text(match.kind->breaker_window) +
                     "; nothing is started until it is calm");
@@ -431,7 +433,8 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   // and restores nothing more until a person resumes it. Two things end such a dispute, so each
   // allows one more restore: a write of baton's own gave way to this version, or its writer has
   // ended.
-  const bool disputed = record.control.reason == "disputed";
+  const bool disputed =
+      cause_of(record.control.control, record.control.reason).reason == Reason::write_conflict;
   const bool left = last_leaves(record, draft);
   // A writer ends only once, so that case needs no limit. Writes can give way again and again.
   const bool once_more = left || (draft.gave_way.contains(path) && before < 2 * kMaxRestores);
@@ -442,15 +445,13 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
                             (who.empty() ? "" : ", while run " + who.substr(0, 8) + " is at work") +
                             ": " + admission.why;
     // Keep an operator's pause or stop: it needs a `resume` anyway.
-    if (record.control.control == Control::run || record.control.control == Control::idle) {
-      draft.control(record, Control::pause, "disputed", why);
-      draft.event("held", match.flow, why);
-    }
+    if (record.control.control == Control::run || record.control.control == Control::idle)
+      draft.control(record, Control::pause, std::string(kWriteConflict), why);
     reject(match, path, bytes.digest, admission.findings, draft);
     return {};
   }
   if (disputed)
-    draft.control(record, Control::pause, "disputed",
+    draft.control(record, Control::pause, std::string(kWriteConflict),
                   path + " was put back " + std::to_string(kMaxRestores) +
                       " times within ten minutes, and once more when " +
                       (left ? "its writer had left: " : "a word was given: ") + admission.why);

@@ -24,9 +24,7 @@ void hold(FlowRecord& record, const FlowRecord& former, const std::string& path,
   if (said.control == Control::pause || said.control == Control::stop)
     return draft.control(record, said.control, said.reason, said.why);
   draft.control(record, Control::idle, std::string(kMoved),
-                path + " was a file of " + text(former.id) +
-                    " before the configuration changed; look at it, then `baton resume " +
-                    text(record.id) + "` acts on it as it stands");
+                path + " was a file of " + text(former.id) + " before the configuration changed");
 }
 
 /// Gives a rejected version to the new flow. Without its digest baton checks the file again,

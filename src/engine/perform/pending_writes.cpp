@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/text.h"
 #include "engine/perform/write_settlement.h"
 
 namespace baton {
@@ -38,11 +39,10 @@ bool may_pass(const Error& error) {
 Hold behind(const std::string& path, bool rejected) {
   const std::string why = "a write of baton's own gave way to another version of " + path;
   if (rejected)
-    return Hold{"", "", "own_write",
-                why +
-                    ", which is rejected: put that right (`baton explain` says what is wrong), and "
-                    "what of the write is not contradicted by that is made"};
-  return Hold{"", "", "gave_way", why + ", which is not accepted yet"};
+    return Hold{"", "", Reason::file_rejected, why + ", which is rejected",
+                "correct " + path + ", then `baton validate " + shell_quoted(path) +
+                    "`; what of the write is not contradicted by that is made"};
+  return Hold{"", "", Reason::settling, why + ", which is not accepted yet"};
 }
 
 }  // namespace
@@ -312,9 +312,10 @@ std::optional<Hold> PendingWrites::hold(const FlowRecord& record, const Dialect*
     return hold_given_up(record, dialect);
   if (found->refused)
     return Hold{
-        "", "", "own_write",
-        "a write of baton's own was refused, and is tried again within a minute: " + found->why};
-  return Hold{"", "", "write_pending",
+        "", "", Reason::write_refused,
+        "a write of baton's own was refused, and is tried again within a minute: " + found->why,
+        "let baton write " + found->write.path + "; `baton doctor` checks who may"};
+  return Hold{"", "", Reason::pending_write,
               "a write is still to be made, tried again every second: " + found->why};
 }
 

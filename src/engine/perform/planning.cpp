@@ -1,11 +1,11 @@
 #include "engine/perform/planning.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <span>
-#include <string_view>
 #include <utility>
+
+#include "core/flow_plan.h"
+#include "engine/decide/status.h"
 
 namespace baton {
 namespace {
@@ -30,7 +30,7 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
       !one.held && writing != now.being_written.end())
     for (const std::string& path : writing->second)
       if (!record.rejected.contains(path))
-        one.held = Hold{"", "", "being_written",
+        one.held = Hold{"", "", Reason::settling,
                         path +
                             " cannot be read as it stands and may be being written; it is "
                             "looked at again until it can, or is rejected"};
@@ -40,12 +40,13 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
       std::find_if(now.elsewhere.begin(), now.elsewhere.end(),
                    [&](const AgentElsewhere& each) { return each.now == record.id; });
   if (!one.held && agent != now.elsewhere.end())
-    one.held = Hold{"", "", "claimed",
+    one.held = Hold{"", "", Reason::claimed,
                     agent->path + " is still in the hands of an agent of " + text(agent->former)};
   if (root.control != Control::run && one.control != Control::stop) {
     one.control = root.control;
     one.control_reason = root.reason;
     one.control_why = root.why + " (the whole root)";
+    one.control_action = "baton resume --all";
   }
   return one;
 }
@@ -56,21 +57,29 @@ std::optional<Hold> Planning::held(const PlanningContext& now) const {
   if (setup_.daemon_state.held)
     return setup_.daemon_state.held;
   if (now.draining)
-    return Hold{"", "", "draining", "the daemon is draining: no new starts"};
+    return Hold{"", "", Reason::draining, "the daemon is draining: no new starts"};
   if (now.given_up)
-    return Hold{"", "", "given_up",
+    return Hold{"",
+                "",
+                {Condition::stopped, Reason::by_operator},
                 "the configuration names this root no more: nothing is started, and it is given "
-                "up when its last agent has ended"};
+                "up when its last agent has ended",
+                "name the root in `roots:` again, then `baton reload`"};
   if (!setup_.may_start)
-    return Hold{"", "", "no_daemon", "no daemon serves this root"};
+    return Hold{"", "", Reason::no_daemon, "no daemon serves this root; `baton run` does"};
   if (now.disk_full)
-    return Hold{"", "", "disk_full",
+    return Hold{"", "", Reason::disk_full,
                 "the disk of the journal is full, or has less than 1 MiB left: supervising only"};
   if (!now.blind.empty())
-    return Hold{"", "", "cannot_look", now.blind + "; tried again every second"};
+    return Hold{"", "", now.away ? Reason::root_away : Reason::cannot_start,
+                now.blind + "; tried again every second"};
   if (now.try_again)
-    return Hold{"", "", "cannot_start",
-                now.trouble + "; tried again at " + iso_time(*now.try_again)};
+    return Hold{"",
+                "",
+                Reason::cannot_start,
+                now.trouble + "; tried again at " + iso_time(*now.try_again),
+                "",
+                *now.try_again};
   return std::nullopt;
 }
 
@@ -154,12 +163,11 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const PlanningContext& now
   if (!now.decide_all || !(now.first_start || setup_.act_on_existing))
     return {};
   const std::string why = "more than " + std::to_string(setup_.max_existing) +
-                          " flows would start or set something at the first start on this root; "
-                          "`baton run --act-on-existing`, or `baton resume --all`";
+                          " flows would start or set something at the first start on this root";
   std::set<FlowId> again;
   if (setup_.act_on_existing) {
     for (const auto& [flow, record] : now.records)
-      if (record.control.reason == "existing") {
+      if (cause_of(record.control.control, record.control.reason).reason == Reason::existing) {
         next.control(next.touch(flow), Control::run, "", "");
         again.insert(flow);
       }
@@ -172,14 +180,14 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const PlanningContext& now
   std::set<FlowId> wanting = plan().wanting;
   for (const auto& [flow, record] : next.touched())
     if (std::any_of(record.decision.holds.begin(), record.decision.holds.end(),
-                    [](const Hold& hold) { return hold.reason == "only_looked"; }))
+                    [](const Hold& hold) { return hold.cause.reason == Reason::existing; }))
       again.insert(flow);
   wanting.insert(again.begin(), again.end());
   if (wanting.size() <= setup_.max_existing)
     return again;
   for (const FlowId& flow : wanting)
     next.control(next.touch(flow), Control::pause, "existing", why);
-  next.event("held", {}, std::to_string(wanting.size()) + " flows are held: " + why);
+  next.event("blocked", {}, std::to_string(wanting.size()) + " flows are blocked: " + why);
   return again;
 }
 
@@ -258,7 +266,7 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
   if (unusable)
     for (const auto& [flow, holds] : plan.holds)
       for (const Hold& hold : holds)
-        if (hold.reason == "agent_unusable")
+        if (hold.cause.reason == Reason::agent_unusable)
           changed = renew(hold.role, looked) || changed;
   for (const auto& [flow, refused] : plan.refused)
     for (const auto& [key, why] : refused)
@@ -291,13 +299,14 @@ void Planning::stop_all(const Draft& next, const FlowRecords& records, const std
           plan.stops.push_back(Stop{run.id, "ended", why});
 }
 
-void Planning::hold(const Key& what, Word reason, std::string why) {
-  reconciler_.hold(what.flow, Hold{what.role, what.subject, std::move(reason), std::move(why)});
+void Planning::hold(const Key& what, Reason reason, std::string why, std::string action) {
+  reconciler_.hold(what.flow,
+                   Hold{what.role, what.subject, reason, std::move(why), std::move(action)});
 }
 
 void Planning::could_not_start(const std::vector<Start>& starts, const std::string& why) {
   for (const Start& start : starts) {
-    hold(start.key, "cannot_start", why);
+    hold(start.key, Reason::cannot_start, why);
     reconciler_.made().waiting = true;
   }
 }
@@ -306,7 +315,6 @@ void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
   for (const PauseFlow& pause : plan.pauses) {
     FlowRecord& record = next.touch(pause.flow);
     next.control(record, Control::pause, pause.reason, pause.why);
-    next.event("paused", pause.flow, pause.why);
   }
   for (const Stop& stop : plan.stops) {
     const FlowRecord* const known = record_of(records, flow_index, stop.run);
@@ -323,72 +331,81 @@ void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
 
 namespace {
 
-/// Whether `whole` is `first` followed by `second`.
-bool joins(std::span<const Hold> whole, std::span<const Hold> first, std::span<const Hold> second) {
-  return whole.size() == first.size() + second.size() &&
-         std::equal(first.begin(), first.end(), whole.begin()) &&
-         std::equal(second.begin(), second.end(), whole.begin() + std::ssize(first));
+/// Whether a person hears of the hold, once when it begins.
+bool lasting(const Hold& hold) {
+  // The event `gone` comes from the file itself.
+  return (hold.cause.condition == Condition::blocked ||
+          hold.cause.condition == Condition::failed) &&
+         hold.cause.reason != Reason::unconfigured;
 }
 
-}  // namespace
-
-namespace {
-
-bool short_lived(const Hold& hold) {
-  static constexpr std::array kShortLived = {
-      std::string_view("backing_off"),   std::string_view("no_place"),
-      std::string_view("claimed"),       std::string_view("paused"),
-      std::string_view("stopped"),       std::string_view("draining"),
-      std::string_view("no_daemon"),     std::string_view("cannot_look"),
-      std::string_view("disk_full"),     std::string_view("condition"),
-      std::string_view("unconfigured"),  std::string_view("gave_way"),
-      std::string_view("being_written"), std::string_view("given_up")};
-  return std::find(kShortLived.begin(), kShortLived.end(), hold.reason) != kShortLived.end();
-}
-
-/// Reports lasting holds that are new. Returns the holds that count as notified.
+/// Adds an event for each new hold that needs a person. Returns the holds that count as notified.
 std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known,
                                const std::vector<Hold>& holds) {
-  std::vector<Hold> lasting;
+  std::vector<Hold> told;
   // A short-lived hold may hide a lasting one that was notified. The lasting one will be back, and
   // must not be notified again.
-  std::copy_if(known.notified.holds.begin(), known.notified.holds.end(),
-               std::back_inserter(lasting), [&](const Hold& notified) {
+  std::copy_if(known.notified.holds.begin(), known.notified.holds.end(), std::back_inserter(told),
+               [&](const Hold& notified) {
                  return std::any_of(holds.begin(), holds.end(), [&](const Hold& hold) {
-                   return short_lived(hold) && notified.role == hold.role &&
+                   return !lasting(hold) && notified.role == hold.role &&
                           notified.subject == hold.subject;
                  });
                });
   for (const Hold& hold : holds) {
-    if (short_lived(hold))
+    if (!lasting(hold))
       continue;
     if (!known.notified.has(hold))
-      next.event("held", known.id, hold.why, hold.subject, hold.role);
-    Hold notified{hold.role, hold.subject, hold.reason, ""};
-    if (std::find(lasting.begin(), lasting.end(), notified) == lasting.end())
-      lasting.push_back(std::move(notified));
+      next.event(Word(word(hold.cause.condition)), known.id, hold.why, hold.subject, hold.role);
+    Hold notified{hold.role, hold.subject, hold.cause, ""};
+    if (std::find(told.begin(), told.end(), notified) == told.end())
+      told.push_back(std::move(notified));
   }
-  return lasting;
+  return told;
+}
+
+/// The folders of the root that cannot be listed. Of the root itself the daemon tells in another
+/// way.
+std::vector<Hold> to_tell_of_root(const FlowRecord& root) {
+  std::vector<Hold> all;
+  for (const auto& [folder, row] : root.rejected)
+    if (folder != ".")
+      all.push_back(
+          Hold{"", folder, Reason::folder_unreadable, folder + ": " + first_message(row)});
+  return all;
+}
+
+/// All that a person may have to hear of: the holds, what is wrong with the files, and that baton
+/// itself has paused the flow.
+std::vector<Hold> to_tell(const FlowRecord& record, const std::vector<Hold>& holds) {
+  if (record.id == FlowId{})
+    return to_tell_of_root(record);
+  if (record.decision.standing.cause.condition == Condition::done)
+    return {};
+  std::vector<Hold> all = holds;
+  const auto add = [&](const Hold& one) {
+    if (std::none_of(all.begin(), all.end(),
+                     [&](const Hold& hold) { return hold.cause == one.cause; }))
+      all.push_back(one);
+  };
+  if (record.held)
+    add(*record.held);
+  if (record.control.control == Control::pause)
+    add(Hold{"", "", cause_of(Control::pause, record.control.reason), record.control.why});
+  add_rejected(record, all);
+  return all;
 }
 
 void note_holds(Draft& next, const FlowRecord& known, const Plan& plan) {
-  const auto found = plan.holds.find(known.id);
-  const std::span<const Hold> planned =
-      found == plan.holds.end() ? std::span<const Hold>{} : found->second;
-  const std::vector<Hold>& own = known.decision.holds;
-  const bool failed = plan.failed.contains(known.id) || known.decision.failed;
-  // After a restart the record has no holds yet, but may have notified ones. Those that are over
-  // must not stay notified.
-  const bool untold = known.holds.empty() && !known.notified.holds.empty();
-  if (known.failed == failed && joins(known.holds, own, planned) && !untold)
+  std::vector<Hold> holds = known.decision.holds;
+  if (const auto planned = plan.holds.find(known.id); planned != plan.holds.end())
+    holds.insert(holds.end(), planned->second.begin(), planned->second.end());
+  std::vector<Hold> told = tell_lasting(next, known, to_tell(known, holds));
+  if (holds == known.holds && told == known.notified.holds)
     return;
-  std::vector<Hold> holds = own;
-  holds.insert(holds.end(), planned.begin(), planned.end());
-  std::vector<Hold> lasting = tell_lasting(next, known, holds);
   FlowRecord& record = next.touch(known.id);
-  record.notified.holds = std::move(lasting);
+  record.notified.holds = std::move(told);
   record.holds = std::move(holds);
-  record.failed = failed;
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct PlanningContext {
   bool given_up = false;  ///< the configuration no longer names this root
   bool disk_full = false;
   std::uint32_t running_elsewhere = 0;
+  bool away = false;              ///< the root is not there
   std::string blind;              ///< why the root cannot be looked at; "" if it can
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
@@ -79,7 +80,7 @@ class Planning {
   /// Makes the plan stop all running agents.
   void stop_all(const Draft& next, const FlowRecords& records, const std::string& why);
   /// Adds a hold that turned up while the plan was performed. It lasts until the next plan.
-  void hold(const Key& what, Word reason, std::string why);
+  void hold(const Key& what, Reason reason, std::string why, std::string action = {});
   /// The same for starts that could not be prepared; they are tried again.
   void could_not_start(const std::vector<Start>& starts, const std::string& why);
 

@@ -51,7 +51,7 @@ std::vector<RunEnd> release(Agents& agents, FlowRecords& records, const Prepares
       RunEnd end;
       end.run = id;
       end.outcome = Outcome::voided;
-      end.reason = "write_refused";
+      end.reason = "file_changed";
       ends.push_back(end);
       continue;
     }

@@ -6,19 +6,18 @@ namespace baton {
 namespace {
 
 bool breaker_open(const FlowRecord& record) {
-  return record.held && record.held->reason == "rate_breaker";
+  return record.held && record.held->cause.reason == Reason::rate_breaker;
 }
 
 bool waits_for_place(const FlowRecord& record) {
   return std::any_of(record.holds.begin(), record.holds.end(),
-                     [](const Hold& hold) { return hold.reason == "no_place"; });
+                     [](const Hold& hold) { return hold.cause.reason == Reason::free_place; });
 }
 
-/// The same rule as in `baton status`: a rejected file counts as a hold, unless the flow is
-/// completed.
+/// Whether something stands in the way of the flow.
 bool is_held(const FlowRecord& record) {
-  return !record.holds.empty() ||
-         (!record.rejected.empty() && record.decision.declared != kCompleted);
+  return record.decision.standing.cause.condition != Condition::done &&
+         (!record.holds.empty() || !record.rejected.empty());
 }
 
 }  // namespace
@@ -35,7 +34,6 @@ void FlowIndex::add(const FlowRecord& record) {
   for (const std::string& path : record.decision.locks)
     ++locks[path];
   awaiting += record.decision.wake ? 1U : 0U;
-  failed += record.failed ? 1U : 0U;
   held += is_held(record) ? 1U : 0U;
   no_place += waits_for_place(record) ? 1U : 0U;
   if (is_left(record))
@@ -54,7 +52,6 @@ void FlowIndex::remove(const FlowRecord& record) {
     if (--locks[path] == 0)
       locks.erase(path);
   awaiting -= record.decision.wake ? 1U : 0U;
-  failed -= record.failed ? 1U : 0U;
   held -= is_held(record) ? 1U : 0U;
   no_place -= waits_for_place(record) ? 1U : 0U;
   left.erase(record.id);

@@ -1,7 +1,8 @@
 #pragma once
 
 // Answers questions about all flows: which agents run, which flow wakes next, how many flows are
-// held. The index is updated flow by flow, so a step costs nothing for flows that stand still.
+// blocked or wait. The index is updated flow by flow, so a step costs nothing for flows that stand
+// still.
 // `Draft::publish` keeps it up to date. What is known of one flow is in flow_record.h.
 
 #include <cstddef>
@@ -21,10 +22,9 @@ struct FlowIndex {
   std::set<std::pair<Time, FlowId>> breakers;  ///< flows the rate breaker holds, and until when
   std::map<std::string, std::size_t> locks;    ///< Decision::locks, and how many flows want each
   std::size_t awaiting = 0;                    ///< flows with a Decision::wake
-  std::size_t failed = 0;
-  std::size_t held = 0;      ///< flows with a hold or a rejected file
-  std::size_t no_place = 0;  ///< flows that wait for a place
-  std::set<FlowId> left;     ///< flows that have lost all their files to other flows
+  std::size_t held = 0;                        ///< flows with a hold or a rejected file
+  std::size_t no_place = 0;                    ///< flows that wait for a place
+  std::set<FlowId> left;  ///< flows that have lost all their files to other flows
 
   /// Adds the record of a flow.
   void add(const FlowRecord& record);

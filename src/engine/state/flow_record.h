@@ -49,7 +49,6 @@ struct FlowRecord {
   std::optional<Hold> held;            ///< why the flow may start nothing at all
   std::vector<Hold> holds;             ///< of the last decision and the last plan
   std::map<Key, std::string> refused;  ///< becomes View::refused
-  bool failed = false;
   bool waiting = false;
 
   std::vector<Run>::iterator run(const RunId& wanted);
@@ -62,12 +61,11 @@ using FlowRecords = std::map<FlowId, FlowRecord>;
 /// Control reasons that a new configuration causes; see engine/intake/moved_files.h.
 inline constexpr std::string_view kMoved = "moved";
 inline constexpr std::string_view kLeft = "left";
+/// Control reason of a flow that baton paused because a writer keeps breaking the rules.
+inline constexpr std::string_view kWriteConflict = "write_conflict";
 bool has_no_file(const FlowRecord& record);
 /// Whether all files of the flow belong to other flows by now.
 bool is_left(const FlowRecord& record);
-
-/// The status word with which flows of all dialects declare that they are finished.
-inline constexpr std::string_view kCompleted = "completed";
 
 struct FlowIndex;  // engine/state/flow_index.h
 

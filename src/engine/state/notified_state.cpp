@@ -50,7 +50,7 @@ std::string told_name(const Value& json) {
 
 bool NotifiedState::has(const Hold& hold) const {
   return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
-    return other.role == hold.role && other.subject == hold.subject && other.reason == hold.reason;
+    return other.role == hold.role && other.subject == hold.subject && other.cause == hold.cause;
   });
 }
 
@@ -60,10 +60,11 @@ NotifiedState notified_state_of(const Json& json) {
     return Notice{text_of(each, "event"), text_of(each, "subject"), text_of(each, "why")};
   });
   read_list(json, "holds", notified.holds, [](const Value& each) {
-    return Hold{text_of(each, "role"), text_of(each, "subject"), text_of(each, "reason"), ""};
+    // A word of an older journal was told, too, but under another name.
+    return Hold{text_of(each, "role"), text_of(each, "subject"), cause_in(each).value_or(Cause()),
+                ""};
   });
   notified.conflict = text_of(*json, "conflict");
-  notified.own_write = text_of(*json, "own_write");
   notified.open = json::child(*json, "open") != nullptr;
   read_list(json, "ignored", notified.ignored, told_name);
   return notified;
@@ -78,12 +79,12 @@ Json json_of(const NotifiedState& notified) {
         {{"event", notice.event}, {"subject", notice.subject}, {"why", notice.why}});
   });
   write_list(json, "holds", notified.holds, [](const Hold& hold) {
-    return Json::object({{"role", hold.role}, {"subject", hold.subject}, {"reason", hold.reason}});
+    Json row = Json::object({{"role", hold.role}, {"subject", hold.subject}});
+    add_cause(hold.cause, row);
+    return row;
   });
   if (!notified.conflict.empty())
     json.set("conflict", Json(notified.conflict));
-  if (!notified.own_write.empty())
-    json.set("own_write", Json(notified.own_write));
   if (notified.open)
     json.set("open", Json(true));
   write_list(json, "ignored", notified.ignored, json_of_name);

@@ -19,7 +19,6 @@ struct NotifiedState {
   std::vector<Notice> notices;
   std::vector<Hold> holds;  ///< without `why`, because counts and times in it change
   std::string conflict;     ///< a broken rule across documents
-  std::string own_write;    ///< a refused write of baton's own
   bool open = false;        ///< baton saw the flow before its end, so the end will be news
   /// Of the root: paths of files that baton ignores, because of their name or because they belong
   /// to another program.

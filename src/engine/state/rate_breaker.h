@@ -1,7 +1,7 @@
 #pragma once
 
 // The rate breaker: counts how often each file changes and how often baton restores it. If a file
-// changes too often, its flow is held until the file is calm. So programs that overwrite each other
+// changes too often, its flow waits until the file is calm. So programs that overwrite each other
 // in a circle start no agents. The counts are in memory only: a new daemon counts from zero.
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace baton {
 class RateBreaker {
  public:
   /// Asks about a new version of the file that is not counted yet. If that version is one too many,
-  /// returns until when the flow is held.
+  /// returns until when the flow waits.
   std::optional<Time> too_many(const std::string& path, const FileKind& kind, Time now);
   /// How often baton restored the file within the last ten minutes.
   std::size_t restores(const std::string& path, Time now);

@@ -1,5 +1,6 @@
 #include "io/system/notify_command.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kMaxWaiting = 1000;
+constexpr std::size_t kMostInCall = 100;
 
 /// Translates the exit status of the shim.
 std::string fault_in(int status) {
@@ -32,7 +34,7 @@ std::string fault_in(int status) {
 
 }  // namespace
 
-NotifyCommand::NotifyCommand(NotifyCall call) : env_(std::move(call.env)) {
+NotifyCommand::NotifyCommand(NotifyCall call) : env_(std::move(call.env)), gather_(call.gather) {
   if (call.argv.empty())
     return;
   argv_ = {std::move(call.shim), shim::kCallVersion, shim::kModeTell,
@@ -57,25 +59,52 @@ void NotifyCommand::send(const std::string& json) {
     waiting_.pop_front();
     ++dropped_;
   }
+  if (waiting_.empty())
+    first_ = std::chrono::steady_clock::now();
   waiting_.push_back(json);
   poll();
 }
 
+void NotifyCommand::hurry() {
+  gather_ = Millis(0);
+  poll();
+}
+
 void NotifyCommand::poll() {
-  if (pid_ > 0) {
-    int status = 0;
-    const pid_t ended = waitpid(pid_, &status, WNOHANG);
-    if (ended == 0)
-      return;
-    fault_ = ended == pid_ ? fault_in(status) : std::string();
-    pid_ = 0;
-    awaited_ = {};
-  }
-  if (waiting_.empty())
+  if (!collected() || !due())
     return;
-  if (!start(waiting_.front()))
-    ++dropped_;
-  waiting_.pop_front();
+  if (!start(take()))
+    dropped_ += with_it_;
+}
+
+/// Whether no program runs any more.
+bool NotifyCommand::collected() {
+  if (pid_ == 0)
+    return true;
+  int status = 0;
+  const pid_t ended = waitpid(pid_, &status, WNOHANG);
+  if (ended == 0)
+    return false;
+  fault_ = ended == pid_ ? fault_in(status) : std::string();
+  pid_ = 0;
+  awaited_ = {};
+  return true;
+}
+
+bool NotifyCommand::due() const {
+  return waiting_.size() >= kMostInCall ||
+         (!waiting_.empty() && std::chrono::steady_clock::now() - first_ >= gather_);
+}
+
+/// The next objects as one array.
+std::string NotifyCommand::take() {
+  with_it_ = std::min(waiting_.size(), kMostInCall);
+  std::string array = "[";
+  for (std::size_t i = 0; i < with_it_; ++i) {
+    array += (i == 0 ? "" : ",") + waiting_.front();
+    waiting_.pop_front();
+  }
+  return array + "]";
 }
 
 bool NotifyCommand::start(const std::string& json) {

@@ -93,7 +93,10 @@ Decision decide(const View& view) {
   if (job == nullptr)
     return decision;
   decision.declared = json::text(job->root(), "state").value_or("");
-  decision.failed = decision.declared == "broken";
+  if (decision.declared == "broken")
+    decision.standing = {Reason::declared, "the build has failed", command("start", view.flow), {}};
+  if (decision.declared == "built")
+    decision.standing = {{Condition::done, Reason::none}, "it is built", "", {}};
   const Run* const run = builder(view);
   const bool began = run != nullptr && run->outcome != Outcome::voided;
   if (decision.declared == "queued" && began)
