@@ -10,9 +10,9 @@ cp "$here/../../systemd/user/baton.service" "$work/user-baton.service"
 (cd "$here/../.." && awk -v out="$work/page" '
   FNR == 1 { who = ""; inside = 0 }
   /^<!-- test: service, [a-z]+ -->$/ { who = $4; next }
-  who && /^```sh$/ { inside = 1; file = out "-" who "-" ++blocks ".sh"; print "# " FILENAME ":" FNR >file; next }
+  who && /^```sh$/ { inside = 1; into = out "-" who "-" ++blocks ".sh"; print "# " FILENAME ":" FNR >into; next }
   /^```$/ { who = ""; inside = 0 }
-  inside { print >file }
+  inside { print >into }
 ' README.md docs/*.md docs/dialects/*.md systemd/README.md examples/README.md CONTRIBUTING.md)
 blocks=("$work"/page-*.sh)
 ((${#blocks[@]} >= 5)) || { echo "FAILED: only ${#blocks[@]} blocks of pages need systemd" >&2; exit 1; }
