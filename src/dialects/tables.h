@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "core/condition.h"
+
 namespace baton {
 
 /// The row of a word; nullptr if the table does not have the word.
@@ -35,6 +37,28 @@ constexpr bool in_enum_order(const Rows& rows, Enum Row::*member, Enum last) {
     if (static_cast<std::size_t>(row.*member) != next++)
       return false;
   return next == static_cast<std::size_t>(last) + 1;
+}
+
+/// A situation that a dialect tells apart, and what people are told of it.
+template <class Situation>
+struct SituationRow {
+  Situation situation;
+  StateRow row;
+};
+
+/// The rows for Dialect::states. The table is in the order of the enumerators.
+template <class Situation, std::size_t kSize>
+constexpr std::array<StateRow, kSize> states_of(
+    const std::array<SituationRow<Situation>, kSize>& table) {
+  std::array<StateRow, kSize> states;
+  std::transform(table.begin(), table.end(), states.begin(),
+                 [](const SituationRow<Situation>& each) { return each.row; });
+  return states;
+}
+
+template <class Situation, std::size_t kSize>
+constexpr const StateRow& state_of(const std::array<StateRow, kSize>& states, Situation situation) {
+  return states.at(static_cast<std::size_t>(situation));
 }
 
 }  // namespace baton

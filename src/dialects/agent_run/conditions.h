@@ -5,7 +5,6 @@
 // table.
 
 #include <array>
-#include <cstddef>
 
 #include "core/condition.h"
 #include "dialects/tables.h"
@@ -33,10 +32,7 @@ enum class Situation {
   workflow_gone,
 };
 
-struct SituationRow {
-  Situation situation;
-  StateRow row;
-};
+using SituationRow = baton::SituationRow<Situation>;
 inline constexpr std::array kSituations = {
     // There are files of a run, but no run state.
     SituationRow{Situation::no_run, {"no_run", {Condition::idle, Reason::nothing_due}}},
@@ -72,15 +68,10 @@ inline constexpr std::array kSituations = {
 static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::workflow_gone));
 
 /// For Dialect::states.
-inline constexpr auto kStates = [] {
-  std::array<StateRow, kSituations.size()> rows;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i] = kSituations[i].row;
-  return rows;
-}();
+inline constexpr auto kStates = states_of(kSituations);
 
 constexpr Cause cause_of(Situation situation) {
-  return kStates[static_cast<std::size_t>(situation)].cause;
+  return state_of(kStates, situation).cause;
 }
 
 }  // namespace baton::agent_run

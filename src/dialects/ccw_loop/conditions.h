@@ -4,7 +4,6 @@
 // standing.cpp finds the state of a loop. All holds and standings of the dialect use this table.
 
 #include <array>
-#include <cstddef>
 #include <string_view>
 
 #include "core/condition.h"
@@ -34,10 +33,7 @@ enum class Situation {
   state_gone,
 };
 
-struct SituationRow {
-  Situation situation;
-  StateRow row;
-};
+using SituationRow = baton::SituationRow<Situation>;
 inline constexpr std::array kSituations = {
     SituationRow{Situation::created, {"created", {Condition::idle, Reason::not_started}}},
     SituationRow{Situation::completed, {"completed", {Condition::done, Reason::none}}},
@@ -76,15 +72,10 @@ inline constexpr std::array kSituations = {
 static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::state_gone));
 
 /// For Dialect::states.
-inline constexpr auto kStates = [] {
-  std::array<StateRow, kSituations.size()> rows;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i] = kSituations[i].row;
-  return rows;
-}();
+inline constexpr auto kStates = states_of(kSituations);
 
 constexpr Cause cause_of(Situation situation) {
-  return kStates[static_cast<std::size_t>(situation)].cause;
+  return state_of(kStates, situation).cause;
 }
 
 }  // namespace baton::ccw_loop

@@ -4,9 +4,7 @@
 // Holds and standings take their condition and reason from this table. core/condition.h says what
 // follows from them for `--wait`, `run --once` and `notify:`.
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 
 #include "core/condition.h"
 #include "dialects/tables.h"
@@ -36,10 +34,7 @@ enum class Situation {
   completed,           ///< the end
 };
 
-struct SituationRow {
-  Situation situation;
-  StateRow row;
-};
+using SituationRow = baton::SituationRow<Situation>;
 inline constexpr std::array kSituations = {
     SituationRow{Situation::plan_missing,
                  {"plan_missing", {Condition::blocked, Reason::file_missing}}},
@@ -72,16 +67,11 @@ inline constexpr std::array kSituations = {
 };
 static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::completed));
 
-/// The rows for `Dialect::states`.
-inline constexpr auto kStates = [] {
-  std::array<StateRow, kSituations.size()> states{};
-  std::transform(kSituations.begin(), kSituations.end(), states.begin(),
-                 [](const SituationRow& each) { return each.row; });
-  return states;
-}();
+/// For Dialect::states.
+inline constexpr auto kStates = states_of(kSituations);
 
 constexpr Cause cause_of(Situation situation) {
-  return kStates.at(static_cast<std::size_t>(situation)).cause;
+  return state_of(kStates, situation).cause;
 }
 
 }  // namespace baton::coordination

@@ -6,9 +6,7 @@
 // A pause that baton wrote because a person has to look is `blocked`, with its cause. `paused` is a
 // pause that somebody else wrote.
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 
 #include "core/condition.h"
 #include "dialects/tables.h"
@@ -30,10 +28,7 @@ enum class Situation {
   rejected_by_person,  ///< failed or cancelled, because a person rejected the plan or the result
 };
 
-struct SituationRow {
-  Situation situation;
-  StateRow row;
-};
+using SituationRow = baton::SituationRow<Situation>;
 inline constexpr std::array kSituations = {
     SituationRow{Situation::approval, {"approval", {Condition::blocked, Reason::approval_wanted}}},
     SituationRow{Situation::approval_overdue,
@@ -55,16 +50,11 @@ inline constexpr std::array kSituations = {
 };
 static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::rejected_by_person));
 
-/// The rows for `Dialect::states`.
-inline constexpr auto kStates = [] {
-  std::array<StateRow, kSituations.size()> states{};
-  std::transform(kSituations.begin(), kSituations.end(), states.begin(),
-                 [](const SituationRow& each) { return each.row; });
-  return states;
-}();
+/// For Dialect::states.
+inline constexpr auto kStates = states_of(kSituations);
 
 constexpr Cause cause_of(Situation situation) {
-  return kStates.at(static_cast<std::size_t>(situation)).cause;
+  return state_of(kStates, situation).cause;
 }
 
 }  // namespace baton::ml_workflow

@@ -4,7 +4,6 @@
 // are told. All holds and standings of the dialect take their cause from this table.
 
 #include <array>
-#include <cstddef>
 
 #include "core/condition.h"
 #include "dialects/tables.h"
@@ -30,10 +29,7 @@ enum class Situation {
   rule_missing,
 };
 
-struct SituationRow {
-  Situation situation;
-  StateRow row;
-};
+using SituationRow = baton::SituationRow<Situation>;
 inline constexpr std::array kSituations = {
     // Every subject is in a stage of `done:`, and no reaction is left.
     SituationRow{Situation::done, {"done", {baton::Condition::done, Reason::none}}},
@@ -70,15 +66,10 @@ inline constexpr std::array kSituations = {
 static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::rule_missing));
 
 /// For Dialect::states.
-inline constexpr auto kStates = [] {
-  std::array<StateRow, kSituations.size()> rows;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    rows[i] = kSituations[i].row;
-  return rows;
-}();
+inline constexpr auto kStates = states_of(kSituations);
 
 constexpr Cause cause_of(Situation situation) {
-  return kStates[static_cast<std::size_t>(situation)].cause;
+  return state_of(kStates, situation).cause;
 }
 
 }  // namespace baton::rules
