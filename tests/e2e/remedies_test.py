@@ -4,12 +4,14 @@ usage: remedies_test.py BATON [PART...]"""
 
 import json
 import os
+import re
 import subprocess
 
 import world
 from world import check, wait_until, write
 
 HOURS = ("sleep", "1000")
+RUN = r"\brun [0-9a-f]{8}\b"
 DONE = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status", "done": ["done"],
         "react": [{"to": "ready", "run": "worker"}]}
 
@@ -32,10 +34,12 @@ class Case(world.World):
     def stages(self):
         return [each for each in self.lines("events") if each["event"] == "stage" and each["flow"] == "rules/t/a"]
 
-    def remedy(self, condition, reason, flow="rules/t/a"):
-        """The `do` of the flow; it names the flow, or what is to be edited."""
+    def remedy(self, condition, reason, flow="rules/t/a", says=()):
+        """The `do` of the flow; it names the flow, or what is to be edited. `says`: patterns that `why` has."""
         status = self.stands(condition, reason, flow)
         check(status["do"] and status["why"], status)
+        check("\n" not in status["why"] and not status["why"].endswith("."), "`why` is no sentence:", status)
+        check(all(re.search(each, status["why"]) for each in says), status, "has not", says)
         check("baton status" not in status["do"] and "baton explain" not in status["do"], status)
         return status["do"]
 
@@ -53,9 +57,9 @@ class Case(world.World):
             return not found or (found[0]["condition"], found[0]["reason"]) != (condition, reason)
         wait_until(other, flow, "is still", condition, reason)
 
-    def helps(self, condition, reason, flow="rules/t/a", meanwhile=None):
-        """The whole of it, for a `do` that is a command."""
-        remedy = self.remedy(condition, reason, flow)
+    def helps(self, condition, reason, flow="rules/t/a", meanwhile=None, says=()):
+        """The whole of it, for a `do` that is a command. `meanwhile` mends what the command alone does not."""
+        remedy = self.remedy(condition, reason, flow, says)
         if meanwhile:
             meanwhile()
         self.paste(remedy)
@@ -202,23 +206,8 @@ def gone(exe):
         baton.changed("gone", "files")
 
 
-def loops(exe):
-    """fsm_loop: not begun, given up, stopped by name."""
-    loop = ("name: fix\ninitial: check\nmax_steps: 2\nstates:\n  check:\n    action: \"false\"\n    on_yes: done\n"
-            "    on_no: check\n  done:\n    terminal: true\n")
-    with case(exe) as baton:
-        baton.settings = {**baton.settings, "rules": [], "dialects": {"fsm_loop": {}}}
-        baton.configure()
-        write(baton.root + "/.loops/fix.yaml", loop.encode())
-        baton.start()
-        baton.helps("idle", "not_started", "fsm_loop/fix")
-        wait_until(lambda: json.loads(baton.call("status", "fsm_loop/fix", "--json").stdout)["condition"] == "failed",
-                   "it gives up")
-        baton.remedy("failed", "max_steps", "fsm_loop/fix")
-
-
 PARTS = (no_change, attempts_exhausted, orders, cap_reached, max_entries, approval_wanted, file_rejected, unknown_stage,
-         no_stage, role_missing, agent_unusable, gone, loops)
+         no_stage, role_missing, agent_unusable, gone)
 
 if __name__ == "__main__":
     world.main_parts(PARTS)

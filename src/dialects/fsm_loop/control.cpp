@@ -83,6 +83,19 @@ std::string lost_progress(const Value* lines, const Record& record) {
                 : std::string();
 }
 
+/// The last lines of the event file, if the journal does not know the loop; nullptr: none. If
+/// another program's state says that the loop has ended, the state is the newest file and the
+/// events do not matter.
+const Value* unknown_events(const Snapshot& snapshot) {
+  const auto events = snapshot.view.docs.find(snapshot.paths.events());
+  const Record& record = snapshot.memo.frames.front().record;
+  if (snapshot.owned() || events == snapshot.view.docs.end() ||
+      (record.start.empty() && record.status != Status::running))
+    return nullptr;
+  const Value& lines = events->second.document->root();
+  return lines.IsArray() ? &lines : nullptr;
+}
+
 /// Answers one request at a time.
 class RequestHandler {
  public:
@@ -94,7 +107,8 @@ class RequestHandler {
         bad != snapshot_.view.rejected.end() && !snapshot_.owned())
       return reply(request, false,
                    bad->first + " is not valid: " + first_error(bad->first, bad->second) +
-                       "; correct it first, `baton validate " + bad->first + "` checks it");
+                       "; correct it first, `baton validate " + shell_quoted(bad->first) +
+                       "` checks it");
     if (snapshot_.state == nullptr)
       return reply(request, false,
                    "the loop " + name() + " has not been started; `baton start " +
@@ -222,10 +236,8 @@ class RequestHandler {
       return reply(request, false, "max_steps must be an integer of 1 or more");
     const bool redo = json::boolean(*request.arguments, "redo") == true;
     Record& record = snapshot_.record();
-    const Value* const events = unknown_events();
-    if (const std::string why =
-            snapshot_.owned() || redo ? std::string() : lost_progress(events, record);
-        !why.empty())
+    const Value* const events = unknown_events(snapshot_);
+    if (const std::string why = redo ? std::string() : lost_progress(snapshot_); !why.empty())
       return reply(request, false,
                    why + "; `baton resume " + snapshot_.view.flow.name +
                        " --redo` runs the action of that state again, `baton start " +
@@ -256,19 +268,6 @@ class RequestHandler {
       memo.frames.back().work = Work{};
     machine_.resume_loop(record.status == Status::awaiting_continuation);
     reply(request, true, ours ? "resumed" : "taken over and resumed");
-  }
-
-  /// The last lines of the event file, if the journal does not know the loop; nullptr: none. If
-  /// another program's state says that the loop has ended, the state is the newest file and the
-  /// events do not matter.
-  const Value* unknown_events() {
-    const auto events = snapshot_.view.docs.find(snapshot_.paths.events());
-    const Record& record = snapshot_.record();
-    if (snapshot_.owned() || events == snapshot_.view.docs.end() ||
-        (record.start.empty() && record.status != Status::running))
-      return nullptr;
-    const Value& lines = events->second.document->root();
-    return lines.IsArray() ? &lines : nullptr;
   }
 
   Snapshot& snapshot_;
@@ -312,6 +311,12 @@ Owner owner_of(const Snapshot& snapshot) {
   if (*pid == env.pid)
     return Owner::dead;
   return env.alive(*pid) ? Owner::alive : Owner::dead;
+}
+
+std::string lost_progress(const Snapshot& snapshot) {
+  return snapshot.owned()
+             ? std::string()
+             : lost_progress(unknown_events(snapshot), snapshot.memo.frames.front().record);
 }
 
 bool other_program_holds_lock(const Snapshot& snapshot) {

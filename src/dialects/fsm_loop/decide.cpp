@@ -254,12 +254,13 @@ std::vector<std::string> reads(const View& view) {
       std::none_of(snapshot.memo.frames.begin(), snapshot.memo.frames.end(), nests))
     return {};
   const std::string path = snapshot.definition();
+  // lost_progress needs the events, for the standing and for a resume.
+  const bool cut_off = stage_of_other_program(snapshot) == word(Situation::owner_dead);
   if (!asked && !running)
-    return {};
+    return cut_off ? std::vector<std::string>{snapshot.paths.events()} : std::vector<std::string>();
   // The definition of an instance belongs to another flow, so it is not among the documents.
   std::vector<std::string> all =
       path.empty() ? snapshot.paths.definitions() : wanted(path, library_of(view.docs));
-  // lost_progress needs the events.
   if (asked && !snapshot.owned() && snapshot.state != nullptr)
     all.push_back(snapshot.paths.events());
   return all;

@@ -58,6 +58,10 @@ bool other_program_holds_lock(const Snapshot& snapshot);
 /// The process that owner_of looks at; nothing: no file names one.
 std::optional<std::int64_t> owning_pid(const Snapshot& snapshot);
 
+/// Why `baton resume` takes over another program's loop only with `--redo`: its files do not say
+/// where it stands. Empty: they do.
+std::string lost_progress(const Snapshot& snapshot);
+
 /// How the loop stands, with the causes of conditions.h. The default while baton runs it.
 Standing standing_of(Snapshot& snapshot);
 /// What is wrong with the state file of a loop that baton runs; nothing: it is there and valid.

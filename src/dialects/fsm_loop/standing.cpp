@@ -1,8 +1,10 @@
 // How a loop stands, and what a person can do about it.
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "dialects/findings.h"
@@ -143,9 +145,21 @@ std::string why_ended(Situation situation, Snapshot& snapshot) {
   return {};
 }
 
+/// Where the definition is, or was; else where it may be.
 std::string definition_path(const Snapshot& snapshot) {
-  const std::string path = snapshot.definition();
-  return path.empty() ? snapshot.paths.definitions().front() : path;
+  const std::vector<std::string> paths = snapshot.paths.definitions();
+  const auto there = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
+    return snapshot.present(path) != nullptr;
+  });
+  const auto known = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
+    return snapshot.view.docs.contains(path);
+  });
+  return there != paths.end() ? *there : known != paths.end() ? *known : paths.front();
+}
+
+/// `baton validate PATH`, in backticks.
+std::string validation(const std::string& path) {
+  return "`baton validate " + shell_quoted(path) + "`";
 }
 
 std::string plain(const Value& value) {
@@ -176,24 +190,38 @@ std::string start_again(const Snapshot& snapshot) {
   return text;
 }
 
-std::string after_ended(Situation situation, Snapshot& snapshot) {
+/// The command that lets a loop go on that has ended. Empty if nothing is left to do.
+std::string going_on(Situation situation, Snapshot& snapshot) {
   const Record& record = snapshot.record();
   const FlowId& flow = snapshot.view.flow;
   if (situation == Situation::completed)
     return {};
-  if (situation == Situation::timed_out)
-    return "raise `timeout` in " + definition_path(snapshot) + ", check it with `baton validate " +
-           definition_path(snapshot) + "`, then `" + command("resume", flow) + "`";
+  const bool resumable = kStatus.at(static_cast<std::size_t>(record.status)).resumable;
+  if (!resumable || record.terminated_by == "max_iterations_reached")
+    return start_again(snapshot);
+  const std::string resume = command("resume", flow);
+  if (snapshot.memo.frames.front().definition.is_null())
+    return resume;
   // `baton resume` alone would meet the same limit again.
-  const bool steps =
-      is_limit(record.terminated_by) && record.terminated_by != "max_iterations_reached";
-  if (steps && record.status == Status::interrupted)
-    return command("resume", flow) + " --max-steps " +
-           std::to_string(record.iteration +
-                          record.max_steps.value_or(own_loop(snapshot).max_steps));
-  const bool goes_on = kStatus.at(static_cast<std::size_t>(record.status)).resumable &&
-                       record.terminated_by != "max_iterations_reached";
-  return goes_on ? command("resume", flow) : start_again(snapshot);
+  const std::int64_t steps = record.max_steps.value_or(own_loop(snapshot).max_steps);
+  return record.iteration < steps
+             ? resume
+             : resume + " --max-steps " + std::to_string(record.iteration + steps);
+}
+
+/// That command, and the edit that it needs first.
+std::string after_ended(Situation situation, Snapshot& snapshot) {
+  const std::string on = going_on(situation, snapshot);
+  const std::string path = definition_path(snapshot);
+  if (on.empty())
+    return {};
+  // The definition of an instance belongs to another flow, so it is not among the documents.
+  if (snapshot.definition().empty() && snapshot.view.docs.contains(path))
+    return "put " + path + " back, check it with " + validation(path) + ", then `" + on + "`";
+  if (situation == Situation::timed_out)
+    return "raise `timeout` in " + path + ", check it with " + validation(path) + ", then `" + on +
+           "`";
+  return on;
 }
 
 Standing of(Situation situation, std::string why, std::string action = {}) {
@@ -201,7 +229,7 @@ Standing of(Situation situation, std::string why, std::string action = {}) {
 }
 
 Standing rejected(Situation situation, const std::string& path, const std::string& why) {
-  return of(situation, why, "correct " + path + "; `baton validate " + path + "` checks it");
+  return of(situation, why, "correct " + path + ", then " + validation(path));
 }
 
 Standing of_other_program(const Snapshot& snapshot, const Record& record) {
@@ -212,11 +240,14 @@ Standing of_other_program(const Snapshot& snapshot, const Record& record) {
     case Owner::alive:
       return of(others, "another program (process " +
                             std::to_string(owning_pid(snapshot).value_or(0)) + ") runs it");
-    case Owner::dead:
+    case Owner::dead: {
+      const std::string lost = lost_progress(snapshot);
       return of(Situation::owner_dead,
                 "the program that ran it is not running any more, and its action may have been cut "
-                "off",
-                command("resume", snapshot.view.flow));
+                "off" +
+                    (lost.empty() ? "" : "; " + lost),
+                command("resume", snapshot.view.flow) + (lost.empty() ? "" : " --redo"));
+    }
     case Owner::unknown:
       break;
   }
