@@ -52,8 +52,8 @@ SIX_ACTS = {
 class Runs:
     """A world with the dialect and one agent for all steps."""
 
-    def __init__(self, exe, acts):
-        self.baton = world.World(exe, agents={"worker": {"command": ["./flow_agent.sh"]}})
+    def __init__(self, exe, acts, baton=None):
+        self.baton = baton or world.World(exe)
         home = self.baton.home
         self.acts = home + "/acts"
         os.mkdir(self.acts)

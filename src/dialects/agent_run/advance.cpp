@@ -269,7 +269,8 @@ void handle_end(Snapshot& snapshot, const Step& step, const Run& run, Decision& 
     case FoundReport::Kind::none: {
       const std::string last_line = last_output_line(run);
       fail_attempt(snapshot, step, code_of(run),
-                   reason_of(run) + (last_line.empty() ? " without a report" : ": " + last_line),
+                   reason_of(run) + " without a report" +
+                       (last_line.empty() ? std::string() : ": " + last_line),
                    decision);
       break;
     }

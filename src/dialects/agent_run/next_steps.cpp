@@ -96,6 +96,18 @@ std::string last_error(const StepRecord& record) {
   return printable(record.last_error.value_or("no reason given"), 300);
 }
 
+/// The last error of the step, and the last line of its agent's error output if it is not in there.
+std::string failure_text(const Snapshot& snapshot, const Step& step) {
+  const StepRecord& record = snapshot.record(step.id);
+  const std::string text = last_error(record);
+  const Run* const run = last_run(snapshot, step.id);
+  const std::string said =
+      run == nullptr || record.attempts == 0 ? std::string() : last_words(*run);
+  const bool told =
+      said.size() < 2 || text.find(said.substr(1, said.size() - 2)) != std::string::npos;
+  return told ? text : text + ": " + said;
+}
+
 const Value* loop_items(const Value& root) {
   if (root.IsArray())
     return &root;
@@ -156,8 +168,8 @@ bool backing_off(Snapshot& snapshot, const Step& step, Decision& decision) {
     return false;
   decision.wake = std::min(decision.wake.value_or(due), due);
   hold(decision, step, Situation::backing_off,
-       attempt_text(snapshot, step) + ", failed: " + last_error(record) + "; next start at " +
-           iso_time(due),
+       attempt_text(snapshot, step) + ", failed: " + failure_text(snapshot, step) +
+           "; next start at " + iso_time(due),
        "", due);
   return true;
 }
@@ -321,6 +333,16 @@ Situation failure_of(const StepRecord& record) {
                                 : Situation::attempts_used_up;
 }
 
+/// `retry`, and what has to be mended before it helps.
+std::string remedy_for(const StepRecord& record, Situation situation, const std::string& retry) {
+  if (situation == Situation::cost_limit_failed)
+    return std::string(kRaise) + ", then `" + retry + "`";
+  if (record.last_error_code == "launch_failed")
+    return "mend what `why` names (`baton doctor` checks programs and prompts), then `" + retry +
+           "`";
+  return retry;
+}
+
 /// Says which steps failed, and why.
 void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
   const auto& steps = snapshot.run.steps;
@@ -332,17 +354,15 @@ void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
     if (record.status != Status::failed)
       continue;
     const Situation situation = failure_of(record);
-    const bool by_cost = situation == Situation::cost_limit_failed;
     const std::string retry = command("retry", snapshot.view.flow, several ? "" : step.id);
     hold(decision, step, situation,
          "the step " + quoted_word(step.id) +
              (situation == Situation::rejected_by_person
-                  ? " was rejected by a person: "
+                  ? " was rejected by a person: " + last_error(record)
                   : " has failed" +
                         (record.attempts > 0 ? " (" + attempt_text(snapshot, step) + ")" : "") +
-                        ": ") +
-             last_error(record),
-         by_cost ? std::string(kRaise) + ", then `" + retry + "`" : retry);
+                        ": " + failure_text(snapshot, step)),
+         remedy_for(record, situation, retry));
   }
 }
 
