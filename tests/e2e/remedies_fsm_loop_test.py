@@ -122,7 +122,8 @@ def stopped_by_files(exe):
 
 
 def error(exe):
-    ended(exe, "failed", "loop_error", RUN, '"no network"', action="echo no network >&2; exit 3", ways="on_success: done")
+    ended(exe, "failed", "loop_error", RUN, '"no network"', action="echo no network >&2; exit 3",
+          ways="on_success: done")
 
 
 def cycle_detected(exe):
@@ -131,7 +132,8 @@ def cycle_detected(exe):
 
 
 def handoff_terminated(exe):
-    ended(exe, "failed", "loop_error", RUN, more="on_handoff: terminate\n", action="echo CONTEXT_HANDOFF: the rest of it")
+    ended(exe, "failed", "loop_error", RUN, more="on_handoff: terminate\n",
+          action="echo CONTEXT_HANDOFF: the rest of it")
 
 
 def max_steps(exe):
@@ -157,7 +159,11 @@ def timed_out(exe):
 
 
 def last_pass(exe):
-    ended(exe, "stopped", "limit", more="maintain: true\nmax_iterations: 2\n", ways="next: done")
+    ended(exe, "stopped", "limit", "last pass of 2", more="maintain: true\nmax_steps: 50\nmax_iterations: 2\n")
+
+
+def maintained_to_max_steps(exe):
+    ended(exe, "stopped", "limit", "2 steps", more="maintain: true\nmax_steps: 2\n")
 
 
 def stopped_by_agent(exe):
@@ -252,8 +258,8 @@ def state_gone(exe):
 
 PARTS = (not_started, not_started_with_inputs, owner_dead, owner_dead_in_between, awaiting_continuation,
          failure_terminal, stopped_by_files, error, cycle_detected, handoff_terminated, max_steps, max_iterations,
-         timed_out, last_pass, stopped_by_agent, stopped_by_signal, stopped_by_operator, definition_rejected,
-         definition_gone, stopped_at_the_limit, state_rejected, own_state_rejected, state_gone)
+         timed_out, last_pass, maintained_to_max_steps, stopped_by_agent, stopped_by_signal, stopped_by_operator,
+         definition_rejected, definition_gone, stopped_at_the_limit, state_rejected, own_state_rejected, state_gone)
 
 if __name__ == "__main__":
     world.main_parts(PARTS)
