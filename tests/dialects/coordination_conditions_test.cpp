@@ -45,8 +45,6 @@ constexpr Row kExpected[] = {
      kByUntil, kByUntil, kOnce},
     {Situation::bad_plan, "bad_plan", Condition::blocked, Reason::answer_wanted, kByUntil, kByUntil,
      kOnce},
-    {Situation::phase_not_released, "phase_not_released", Condition::blocked, Reason::answer_wanted,
-     kByUntil, kByUntil, kOnce},
     {Situation::no_completion_word, "no_completion_word", Condition::blocked, Reason::answer_wanted,
      kByUntil, kByUntil, kOnce},
     {Situation::stuck, "stuck", Condition::blocked, Reason::answer_wanted, kByUntil, kByUntil,

@@ -19,7 +19,6 @@ enum class Situation {
   max_spawns,          ///< the session has started as many agents as it may
   planning_failed,     ///< the project manager made no plan
   bad_plan,            ///< the newest plan is still rejected
-  phase_not_released,  ///< the project manager did not look at a finished phase
   no_completion_word,  ///< all planned groups are complete, and the session has not ended
   stuck,               ///< the project manager could not help a group
   not_planned,         ///< a group is no longer in the plan
@@ -47,8 +46,6 @@ inline constexpr std::array kSituations = {
     SituationRow{Situation::planning_failed,
                  {"planning_failed", {Condition::blocked, Reason::answer_wanted}}},
     SituationRow{Situation::bad_plan, {"bad_plan", {Condition::blocked, Reason::answer_wanted}}},
-    SituationRow{Situation::phase_not_released,
-                 {"phase_not_released", {Condition::blocked, Reason::answer_wanted}}},
     SituationRow{Situation::no_completion_word,
                  {"no_completion_word", {Condition::blocked, Reason::answer_wanted}}},
     SituationRow{Situation::stuck, {"stuck", {Condition::blocked, Reason::answer_wanted}}},

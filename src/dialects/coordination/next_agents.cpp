@@ -280,8 +280,8 @@ void notify(Word event, const Request& request, const Subject& subject, Decision
                  (comment.empty() ? "" : ": " + printable(comment, 300))});
 }
 
-/// Removes a group that is no longer in the plan.
-void drop(const Snapshot& snapshot, const Group& group, const Request& request, Writes& writes,
+/// Removes a group that is no longer in the plan, and asks the project manager anew.
+void drop(Snapshot& snapshot, const Group& group, const Request& request, Writes& writes,
           Decision& decision) {
   if (snapshot.live(group.id) != nullptr) {
     decision.replies.push_back(
@@ -292,6 +292,7 @@ void drop(const Snapshot& snapshot, const Group& group, const Request& request, 
   }
   writes.put(group.id, Json());
   writes.add_reason(group.id + " is not in the plan; a person dropped it");
+  reset_counts(snapshot, Subject(kSession));
   notify("answered", request, group.id, decision);
   decision.replies.push_back(
       Reply{request.id, true, group.id + " was not in the plan and is dropped"});
@@ -310,8 +311,9 @@ std::string not_to_approve(const Snapshot& snapshot, const Group* group, const S
   return group->id + " is " + std::string(word(group->status)) + " and cannot be approved";
 }
 
-/// Records a person's review like one of the tech lead.
-void approve(const Snapshot& snapshot, const Request& request, Writes& writes, Decision& decision) {
+/// Records a person's review like one of the tech lead. The project manager may have given up
+/// because of this group, so baton asks anew.
+void approve(Snapshot& snapshot, const Request& request, Writes& writes, Decision& decision) {
   const Subject subject = request.subject.empty() ? Subject(kSession) : request.subject;
   const Group* const group = snapshot.plan.find(subject);
   if (std::string why = not_to_approve(snapshot, group, subject); !why.empty()) {
@@ -335,6 +337,7 @@ void approve(const Snapshot& snapshot, const Request& request, Writes& writes, D
               {"tech_lead_feedback", feedback},
               {"end_time", iso_time(snapshot.view.wall)}});
   writes.add_reason(group->id + " is approved by a person");
+  reset_counts(snapshot, Subject(kSession));
   notify("approved", request, group->id, decision);
   decision.replies.push_back(Reply{request.id, true, group->id + " is approved"});
 }

@@ -297,13 +297,11 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
       const Job job = snapshot.job(kManager, session());
       if (job.fresh > 0)
         snapshot.memo.phase_checked = snapshot.plan.present_phase();
-      else
-        ask(snapshot,
-            {"phase_completion",
-             "a phase is finished; phase " + std::to_string(snapshot.plan.present_phase()) +
-                 " comes next",
-             Situation::phase_not_released, "the phase is not released", ""},
-            decision);
+      else if (snapshot.present(session()) == nullptr)
+        add_desired_manager(snapshot, "phase_completion", job.turn,
+                            "a phase is finished; phase " +
+                                std::to_string(snapshot.plan.present_phase()) + " comes next",
+                            decision);
       break;
     }
     case SessionStage::final_check:

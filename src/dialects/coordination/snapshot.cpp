@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "core/run_text.h"
 
 namespace baton::coordination {
@@ -148,7 +149,8 @@ std::string named_run(const Job& job) {
 }
 
 std::string correction(const Snapshot& snapshot, const std::string& path) {
-  std::string what = "correct " + path + " (`baton validate " + path + "` shows what is wrong)";
+  std::string what =
+      "correct " + path + " (`baton validate " + shell_quoted(path) + "` shows what is wrong)";
   if (const auto file = snapshot.view.docs.find(path); file != snapshot.view.docs.end())
     what += ", or put its last good version back: `" + command("recover", snapshot.view.flow) +
             " --write`";
