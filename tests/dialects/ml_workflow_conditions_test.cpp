@@ -54,6 +54,7 @@ constexpr Row kExpected[] = {
      kUnlessOperator},
     {Situation::rejected_by_person, "rejected_by_person", Condition::stopped, Reason::by_operator,
      kFailed, kFailed, kUnlessOperator},
+    {Situation::state_gone, "state_gone", Condition::gone, Reason::files, kFailed, kFailed, kOnce},
 };
 
 }  // namespace

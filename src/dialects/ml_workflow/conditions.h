@@ -26,6 +26,7 @@ enum class Situation {
   failed,              ///< the state file says so, and no person has rejected anything
   cancelled,           ///< the same
   rejected_by_person,  ///< failed or cancelled, because a person rejected the plan or the result
+  state_gone,          ///< the state file is not there
 };
 
 using SituationRow = baton::SituationRow<Situation>;
@@ -47,8 +48,9 @@ inline constexpr std::array kSituations = {
     SituationRow{Situation::cancelled, {"cancelled", {Condition::stopped, Reason::files}}},
     SituationRow{Situation::rejected_by_person,
                  {"rejected_by_person", {Condition::stopped, Reason::by_operator}}},
+    SituationRow{Situation::state_gone, {"state_gone", {Condition::gone, Reason::files}}},
 };
-static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::rejected_by_person));
+static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::state_gone));
 
 /// For Dialect::states.
 inline constexpr auto kStates = states_of(kSituations);

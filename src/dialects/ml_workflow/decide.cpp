@@ -379,16 +379,17 @@ void report_progress(const Snapshot& snapshot, Decision& decision) {
 
 /// Decides while the state file is missing, so that baton cannot write it.
 void gone(Snapshot& snapshot, Decision& decision) {
+  const std::string why = snapshot.path + " is gone";
+  const std::string recover = command("recover", snapshot.view.flow) + " --write";
+  stand(decision, Situation::state_gone, why, recover);
+  hold(decision, Situation::state_gone, why, recover);
   if (snapshot.status == Status::paused)
     paused(snapshot, decision);
   else if (snapshot.has_ended())
     ended(snapshot, decision);
   else
     keep_working(snapshot, decision);
-  refuse_requests(
-      snapshot,
-      " is missing; restore it first with `" + command("recover", snapshot.view.flow) + " --write`",
-      decision);
+  refuse_requests(snapshot, " is missing; restore it first with `" + recover + "`", decision);
 }
 
 }  // namespace
