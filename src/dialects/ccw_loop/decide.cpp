@@ -217,18 +217,19 @@ class NextStep {
     }
   }
 
-  /// The first time, baton pauses the loop. A person who resumes it claims that there are tests
-  /// now, so baton validates again.
+  /// The first time, baton pauses the loop, or it fails. A person who resumes or retries it claims
+  /// that there are tests now, so baton validates again.
   void untested(const NextAction& choice) {
-    std::string& paused = snapshot_.memo.untested;
-    if (snapshot_.options.no_tests == NoTests::fail) {
-      fail("no_tests", choice.why);
-    } else if (!paused.empty() && snapshot_.job.turn == 0 && paused != snapshot_.job.key()) {
-      want(Action::validate, choice.why + " and the loop was resumed");
-    } else {
-      paused = snapshot_.job.key();
-      pause("no_tests", choice.why + ": debugging cannot help");
+    std::string& before = snapshot_.memo.untested;
+    if (!before.empty() && snapshot_.job.turn == 0 && before != snapshot_.job.key()) {
+      want(Action::validate, choice.why + " and a person lets the loop go on");
+      return;
     }
+    before = snapshot_.job.key();
+    if (snapshot_.options.no_tests == NoTests::fail)
+      fail("no_tests", choice.why);
+    else
+      pause("no_tests", choice.why + ": debugging cannot help");
   }
 
   void at_limit(const NextAction& choice) {
