@@ -37,7 +37,8 @@ AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) 
   }
   spec.limits.timeout =
       duration(value, "timeout", spec.limits.timeout).value_or(spec.limits.timeout);
-  spec.problem = std::string(json::text(value, "problem").value_or(""));
+  if (const auto problem = json::text(value, "problem"))
+    spec.problem = AgentFault{std::string(*problem), "mend /agents/" + role};
   spec.retry = retry;
   spec.retry.max_attempts = count_of(value, "max_attempts", retry.max_attempts);
   return spec;
@@ -166,7 +167,9 @@ RenewAgent World::renewer() {
   return [this](const Role& role, const AgentSpec& known) {
     AgentSpec spec = known;
     if (const auto word = broken_roles.find(role); word != broken_roles.end())
-      spec.problem = word->second;
+      spec.problem = word->second.empty()
+                         ? std::nullopt
+                         : std::optional(AgentFault{word->second, "mend /agents/" + role});
     return spec;
   };
 }

@@ -38,7 +38,7 @@ struct AgentSpec {
   std::vector<std::pair<std::string, std::string>> env;  ///< allowed and set variables
   RunLimits limits;
   RetryLimits retry;
-  std::string problem;  ///< why the role cannot be started; empty: it can
+  std::optional<AgentFault> problem;  ///< nothing: the role can be started
   bool operator==(const AgentSpec&) const = default;
 };
 
@@ -49,9 +49,9 @@ struct DaemonState {
   std::optional<Hold> held;          ///< why the daemon starts nothing at all
   std::map<FlowId, Time> calm_at;    ///< flows that the rate breaker holds, and until when
   std::map<FlowId, Hold> unwritten;  ///< flows with a pending write
-  /// Roles that the daemon cannot start, and why. They may differ from ours, because the daemon may
+  /// Roles that the daemon cannot start. They may differ from ours, because the daemon may
   /// run as another user. Nothing: unknown.
-  std::optional<std::map<Role, std::string>> unusable;
+  std::optional<std::map<Role, AgentFault>> unusable;
   bool operator==(const DaemonState&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
 #include "core/run_text.h"
 
 namespace baton {
@@ -16,8 +17,6 @@ constexpr std::uint32_t kLostRaces = 3;
 /// The shim ends an agent that exceeds its limits. If the agent still lives this long after that,
 /// the shim hangs.
 constexpr Millis kOverdue{60'000};
-
-constexpr const char* kDoctor = "mend what `why` names; `baton doctor` checks it";
 
 /// `ended as failed (exit_1): "the last line that it wrote"`.
 std::string ended_as(const Run& run) {
@@ -182,17 +181,19 @@ class FlowPlanner {
            command("retry", flow_.flow, desired.subject));
       return;
     }
-    const std::string* const fault = fault_of(desired);
+    const AgentFault* const fault = fault_of(desired);
     if (fault != nullptr && !desired.counts_refusal)
-      return hold(desired, Reason::agent_unusable, *fault, kDoctor);
+      return hold(desired, Reason::agent_unusable, fault->why, fault->action);
     if (!played(desired) || !in_force(desired) || !may_attempt(candidate, record))
       return;
     if (fault != nullptr)
-      return refuse(candidate, *fault);
+      return refuse(candidate, fault->why);
     if (const auto refused = flow_.refused.find(candidate.key); refused != flow_.refused.end()) {
       if (desired.counts_refusal)
         return refuse(candidate, refused->second);
-      return hold(desired, Reason::cannot_launch, refused->second, kDoctor);
+      return hold(desired, Reason::cannot_launch, refused->second,
+                  "correct `command:`, `before:` or `cwd:` of the agent `" + player(desired.role) +
+                      "` in the configuration, then `baton reload`; `baton doctor` checks it");
     }
     // Two entries may desire the same work, which starts only once.
     if (std::any_of(plan_.candidates.begin(), plan_.candidates.end(),
@@ -206,12 +207,16 @@ class FlowPlanner {
     return settings_.usable_roles.contains(role) || settings_.unusable_roles.contains(role);
   }
 
-  /// Why the agent of the role cannot be started; nullptr if it can, or if no agent is configured.
-  const std::string* fault_of(const Desired& desired) const {
+  /// The name of the agent that plays the role.
+  Role player(const Role& role) const {
+    return configured(role) || !settings_.default_role ? role : Role("default");
+  }
+
+  /// nullptr if the agent of the role can be started, or if no agent is configured.
+  const AgentFault* fault_of(const Desired& desired) const {
     if (desired.action)
       return nullptr;
-    const auto bad = settings_.unusable_roles.find(
-        configured(desired.role) || !settings_.default_role ? desired.role : Role("default"));
+    const auto bad = settings_.unusable_roles.find(player(desired.role));
     return bad == settings_.unusable_roles.end() ? nullptr : &bad->second;
   }
 
@@ -293,7 +298,7 @@ class FlowPlanner {
            std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
                " attempts failed; the last one, " + run_name(*record.last) + ", " +
                ended_as(*record.last),
-           command("retry", flow_.flow, desired.subject));
+           retry_of(desired, *record.last));
       return false;
     }
     const std::uint32_t waits = record.failures + record.voids;
@@ -313,6 +318,16 @@ class FlowPlanner {
              "; next start at " + iso_time(due),
          "", due);
     return false;
+  }
+
+  /// The command for a further attempt, and what has to be done before it.
+  std::string retry_of(const Desired& desired, const Run& last) const {
+    const std::string retry = command("retry", flow_.flow, desired.subject);
+    const auto program = settings_.usable_roles.find(player(desired.role));
+    if (last.reason != "exec_failed" || desired.action || program == settings_.usable_roles.end())
+      return retry;
+    return "correct " + printable(program->second, 200) + ", or install what it needs, then `" +
+           retry + "`";
   }
 
   RetryLimits retry_limits(const Desired& desired) const {

@@ -46,6 +46,13 @@ struct FlowSituation {
   std::map<Key, std::string> refused = {};  ///< what cannot be started, and why
 };
 
+/// Why the agent of a role cannot be started, and what a person can do about it.
+struct AgentFault {
+  std::string why;
+  std::string action;  ///< see Standing
+  bool operator==(const AgentFault&) const = default;
+};
+
 /// Limits and roles that are the same for all flows.
 struct PlanSettings {
   Time since{};  ///< start of this daemon; earlier times may come from another clock
@@ -56,9 +63,9 @@ struct PlanSettings {
   std::optional<Hold> held;  ///< if set, nothing starts at all: draining, disk full ...
   RetryLimits retry;
   std::map<Role, RetryLimits> role_retry;
-  std::map<Role, std::string> unusable_roles;  ///< role → why; a role in neither list is missing
-  std::set<Role> usable_roles;
-  bool default_role = false;  ///< the role `default` is used for missing roles
+  std::map<Role, AgentFault> unusable_roles;  ///< a role in neither list is missing
+  std::map<Role, std::string> usable_roles;   ///< role → its program
+  bool default_role = false;                  ///< the role `default` is used for missing roles
   bool operator==(const PlanSettings&) const = default;
 };
 

@@ -292,10 +292,7 @@ void RealEngine::forget_left(Draft& next) {
 
 /// Shows the result as if everything decided had been done. Commits and performs nothing.
 void RealEngine::rehearse(Draft& next) {
-  for (const auto& [flow, refused] : plan().refused)
-    for (const auto& [key, why] : refused)
-      parts_->planning.hold(key, Reason::agent_unusable, why,
-                            "mend what `why` names; `baton doctor` checks it");
+  parts_->planning.hold_refused();
   for (const Intent& write : pending_writes_.supposed())
     if (!parts_->setup.daemon_state.unwritten.contains(write.flow))
       parts_->planning.hold({write.flow, {}, {}}, Reason::pending_write,

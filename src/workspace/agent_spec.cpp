@@ -61,49 +61,67 @@ std::string unknown_placeholder(const AgentSpec& spec, const Config& config) {
   return {};
 }
 
+constexpr std::string_view kReload = "`baton reload`; `baton doctor` checks it";
+
+/// The end of what a person can do: edit a file, or choose another one in the configuration.
+std::string or_choose(const std::string& key, const Role& role) {
+  return ", or change `" + key + ":` of the agent `" + role + "` in the configuration; then " +
+         std::string(kReload);
+}
+
 /// Finds and checks the programs of `command` and `before`. A fault goes into `problem`.
 void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
                    const Environment& environment) {
-  const auto find = [&](const char* what, const std::vector<std::string>& command,
+  const auto find = [&](const char* what, const char* key, const std::vector<std::string>& command,
                         std::vector<std::string>& argv) {
-    if (command.empty() || !spec.problem.empty())
+    if (command.empty() || spec.problem)
       return;
     auto program =
         find_program(command.front(), variable("PATH"), environment.configuration_folder);
     if (program)
       argv.front() = *std::move(program);
     else
-      spec.problem = std::string(what) + " of the agent `" + role + "` cannot be started: `" +
-                     printable(command.front(), 200) + "`: " + describe(program.error());
+      spec.problem = AgentFault{
+          std::string(what) + " of the agent `" + role + "` cannot be started: `" +
+              printable(command.front(), 200) + "`: " + describe(program.error()),
+          "install or correct " + printable(command.front(), 200) + or_choose(key, role)};
   };
-  find("the program", agent.command, spec.argv);
-  find("`before`", agent.before, spec.before);
+  find("the program", "command", agent.command, spec.argv);
+  find("`before`", "before", agent.before, spec.before);
 }
 
 /// The folder of `cwd:` must exist, unless its path has placeholders or `before` may create it.
 void find_folder(AgentSpec& spec, const Role& role) {
   std::error_code error;
-  if (!spec.problem.empty() || spec.cwd.empty() || !spec.before.empty() ||
+  if (spec.problem || spec.cwd.empty() || !spec.before.empty() ||
       spec.cwd.find("${") != std::string::npos || std::filesystem::is_directory(spec.cwd, error))
     return;
-  spec.problem = "the agent `" + role + "` cannot be started: its folder (`cwd:`) " +
-                 printable(spec.cwd, 200) + " is not there";
+  const std::string shown = printable(spec.cwd, 200);
+  spec.problem = AgentFault{
+      "the agent `" + role + "` cannot be started: its folder (`cwd:`) " + shown + " is not there",
+      "make the folder " + shown + or_choose("cwd", role)};
 }
 
 /// Checks the placeholders. Adds the files that override prompts of dialects if the agent gets such
 /// a prompt: it has none of its own, or uses `${brief}`.
 AgentSpec checked(AgentSpec spec, const Role& role, const Config& config,
                   const std::string& folder) {
-  std::string fault = unknown_placeholder(spec, config);
+  const std::string cannot = "the agent `" + role + "` cannot be started: ";
+  const std::string unknown = unknown_placeholder(spec, config);
+  if (!unknown.empty())
+    spec.problem =
+        AgentFault{cannot + unknown, "correct the placeholder in the agent `" + role +
+                                         "` of the configuration or in its prompt, then " +
+                                         std::string(kReload)};
   const std::string texts = join(spec.argv, " ") + join(spec.before, " ") + spec.prompt;
-  if (fault.empty() && (spec.prompt.empty() || texts.find("${brief}") != std::string::npos)) {
+  if (!spec.problem && (spec.prompt.empty() || texts.find("${brief}") != std::string::npos)) {
     if (auto files = prompt_files(config, folder, role))
       spec.prompts = *std::move(files);
     else
-      fault = files.error().message;
+      spec.problem = AgentFault{cannot + files.error().message,
+                                "correct " + printable(files.error().where, 200) +
+                                    ", or remove it; then " + std::string(kReload)};
   }
-  if (!fault.empty())
-    spec.problem = "the agent `" + role + "` cannot be started: " + fault;
   return spec;
 }
 
@@ -119,20 +137,23 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.limits = run_limits(config, agent);
   spec.retry = retry_limits(config, agent);
   if (spec.argv.empty()) {
-    spec.problem = "the agent `" + role + "` has no command";
+    spec.problem =
+        AgentFault{"the agent `" + role + "` has no command",
+                   "add `command:` to the agent `" + role + "`, then " + std::string(kReload)};
     return spec;
   }
   spec.before = agent.before;
   spec.before_timeout = agent.before_timeout;
   find_programs(spec, role, agent, environment);
   find_folder(spec, role);
-  if (!spec.problem.empty())
+  if (spec.problem)
     return spec;
   if (!agent.prompt.empty()) {
     auto prompt = read_prompt(absolute(agent.prompt, folder));
     if (!prompt) {
-      spec.problem =
-          "the prompt of the agent `" + role + "` cannot be used: " + describe(prompt.error());
+      spec.problem = AgentFault{
+          "the prompt of the agent `" + role + "` cannot be used: " + describe(prompt.error()),
+          "correct " + printable(agent.prompt, 200) + or_choose("prompt", role)};
       return spec;
     }
     spec.prompt = *std::move(prompt);
@@ -142,7 +163,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
 
 void add_default_agents(const Config& config, Setup& setup) {
   const auto usual = setup.agents.find("default");
-  if (usual == setup.agents.end() || !usual->second.problem.empty())
+  if (usual == setup.agents.end() || usual->second.problem)
     return;
   for (const auto& [dialect, options] : setup.dialects)
     for (const std::string_view role : dialect->roles) {
@@ -158,7 +179,7 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
   const AgentConfig* const agent = agent_for(config, role);
   if (agent == nullptr)
     return known;
-  if (!known.problem.empty())
+  if (known.problem)
     return agent_spec(config, role, *agent, environment);
   find_programs(known, role, *agent, environment);
   find_folder(known, role);

@@ -25,8 +25,8 @@ std::vector<std::string> config_warnings(const Context& context, const Setup& se
                std::make_move_iterator(some.end()));
   };
   for (const auto& [role, spec] : setup.agents)
-    if (!spec.problem.empty())
-      all.push_back(spec.problem);
+    if (spec.problem)
+      all.push_back(spec.problem->why);
   add(unplayed(context.config(), setup.dialects));
   for (const auto& [place, fault] : prompt_faults(setup.dialects))
     all.push_back(fault);

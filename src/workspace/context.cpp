@@ -383,7 +383,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   const auto shell = config_.agents.find(std::string(kActionRole));
   const AgentConfig own = shell == config_.agents.end() ? AgentConfig{} : shell->second;
   setup.action = agent_spec(config_, std::string(kActionRole), own, setup.environment);
-  setup.action.problem.clear();
+  setup.action.problem.reset();
   setup.environment.limits = run_limits(config_, AgentConfig{});
   setup.renew = [config = config_, environment = setup.environment](const Role& role,
                                                                     const AgentSpec& known) {

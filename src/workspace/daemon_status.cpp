@@ -57,27 +57,43 @@ Json list_of(const Map& flows, std::size_t most, const Tell& tell) {
   return list;
 }
 
-/// Each name with the reason why it cannot be used; reasons are cut to fit. Null if there is no
-/// space for all names, because a reader would take a missing name for usable.
-Json unusable(const std::optional<std::map<std::string, std::string>>& all, std::size_t most) {
-  constexpr std::size_t kWhyBytes = 500;
+Json json_of(const std::string& why, std::size_t room) {
+  return Json(printable(why, room));
+}
+Json json_of(const AgentFault& fault, std::size_t room) {
+  return Json::object({{"why", printable(fault.why, room)}, {"do", printable(fault.action, room)}});
+}
+
+void read(const Value& json, std::string& why) {
+  why = json::text(json).value_or("");
+}
+void read(const Value& json, AgentFault& fault) {
+  fault.why = json::text(json, "why").value_or("");
+  fault.action = json::text(json, "do").value_or("");
+}
+
+/// Each name with its fault; texts are cut to fit. Null if there is no space for all names, because
+/// a reader would take a missing name for usable.
+template <class Fault>
+Json unusable(const std::optional<std::map<std::string, Fault>>& all, std::size_t most) {
+  constexpr std::size_t kTextBytes = 500;
   if (!all || (!all->empty() && most == 0))
     return {};
-  const std::size_t room = all->size() > most ? kWhyBytes * most / all->size() : kWhyBytes;
+  const std::size_t room = all->size() > most ? kTextBytes * most / all->size() : kTextBytes;
   Json json = Json::object();
-  for (const auto& [name, why] : *all)
-    json.set(printable(name, 200), printable(why, room));
+  for (const auto& [name, fault] : *all)
+    json.set(printable(name, 200), json_of(fault, room));
   return json;
 }
 
-std::optional<std::map<std::string, std::string>> unusable_in(const Value& json,
-                                                              std::string_view name) {
+template <class Fault>
+std::optional<std::map<std::string, Fault>> unusable_in(const Value& json, std::string_view name) {
   const Value* const all = json::child(json, name);
   if (all == nullptr || !all->IsObject())
     return std::nullopt;
-  std::map<std::string, std::string> unusable;
+  std::map<std::string, Fault> unusable;
   for (const auto& each : all->GetObject())
-    unusable.emplace(each.name.GetString(), json::text(each.value).value_or(""));
+    read(each.value, unusable[each.name.GetString()]);
   return unusable;
 }
 
@@ -123,7 +139,7 @@ DaemonState daemon_state_in(const Value& json) {
   state.lives = true;
   if (const Value* const held = json::child(json, "held"); held != nullptr && held->IsObject())
     state.held = hold_in(*held, Reason::cannot_start);
-  state.unusable = unusable_in(json, "agents_unusable");
+  state.unusable = unusable_in<AgentFault>(json, "agents_unusable");
   const auto for_each = [&](const char* name, const auto& take) {
     const Value* const list = json::child(json, name);
     if (list == nullptr || !list->IsArray())
@@ -173,7 +189,7 @@ DaemonStatus status_in(const Value& json) {
   status.disk_full = json::boolean(json, "disk_full").value_or(false);
   status.trouble = trouble_in(json);
   status.state = daemon_state_in(json);
-  status.prompt_faults = unusable_in(json, "prompts_unusable");
+  status.prompt_faults = unusable_in<std::string>(json, "prompts_unusable");
   return status;
 }
 

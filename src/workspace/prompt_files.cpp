@@ -74,7 +74,8 @@ Result<std::map<std::string, std::string>> prompt_files(const Config& config,
                       describe(text.error())) +
                 (text.error().code == Errc::denied ? "; make it yours and run `chmod go-w` on it"
                                                    : "; correct the file") +
-                ", or remove it to use the built-in prompt");
+                ", or remove it to use the built-in prompt",
+            path);
       texts.emplace(key, *std::move(text));
     }
   return texts;

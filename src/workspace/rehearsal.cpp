@@ -240,11 +240,11 @@ void take_status(const DaemonStatus& status, const std::string& digest, Setup& s
   // The daemon may have an agent for a role that `default` plays in this configuration.
   const auto usual = setup.agents.find("default");
   if (setup.daemon_state.lives && usual != setup.agents.end())
-    for (const auto& [role, problem] : *state.unusable)
+    for (const auto& [role, fault] : *state.unusable)
       setup.agents.try_emplace(role, usual->second);
   for (auto& [role, spec] : setup.agents) {
     const auto found = state.unusable->find(role);
-    spec.problem = found == state.unusable->end() ? "" : found->second;
+    spec.problem = found == state.unusable->end() ? std::nullopt : std::optional(found->second);
   }
 }
 

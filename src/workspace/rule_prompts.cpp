@@ -29,8 +29,8 @@ std::string template_fault(const std::string& text, const Value& rule) {
   return {};
 }
 
-/// The reaction with the text of its template, or with `prompt_fault` if the template cannot be
-/// used.
+/// The reaction with the path and the text of its template, or with `prompt_fault` if the template
+/// cannot be used.
 Json complete(const Value& reaction, const Value& rule, std::size_t index,
               const std::string& folder) {
   Json all(reaction);
@@ -38,6 +38,7 @@ Json complete(const Value& reaction, const Value& rule, std::size_t index,
   if (!named)
     return all;
   const std::string path(*named);
+  all.set("prompt_file", Json(path));
   const auto text = read_prompt((std::filesystem::path(folder) / path).lexically_normal().string());
   const std::string fault = text ? template_fault(*text, rule) : describe(text.error());
   if (fault.empty())

@@ -34,7 +34,7 @@ class History {
   explicit History(std::uint64_t seed) : random_(seed) {
     settings_.max_running = static_cast<std::uint32_t>(1 + random_.below(6));
     settings_.spawns_per_hour = static_cast<std::uint32_t>(2 + random_.below(12));
-    settings_.usable_roles = {"dev", "qa"};
+    settings_.usable_roles = {{"dev", "/bin/dev"}, {"qa", "/bin/qa"}};
   }
 
   void go_on() {
@@ -124,7 +124,7 @@ class History {
         break;
       case 2:
         if (settings_.unusable_roles.erase("qa") == 0)
-          settings_.unusable_roles["qa"] = "its program is gone";
+          settings_.unusable_roles["qa"] = {"its program is gone", "install /bin/qa"};
         break;
       default:
         settings_.on_interrupted = random_.pick(

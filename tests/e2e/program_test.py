@@ -55,8 +55,8 @@ def never_entered(exe):
                 check("exec_failed" in said and program in said and error in said, "is not said in", said)
             # The run by name, and the last line of its stderr.
             check(f"run {run['run'][:8]}, " in why and why.endswith(f': "{log.splitlines()[-1]}"'), why, log)
-            check((status["condition"], status["reason"], status["do"]) ==
-                  ("failed", "attempts_exhausted", f"baton retry rules/t/{name}"), status)
+            do = f"correct {program}, or install what it needs, then `baton retry rules/t/{name}`"
+            check((status["condition"], status["reason"], status["do"]) == ("failed", "attempts_exhausted", do), status)
 
 
 def test(exe):

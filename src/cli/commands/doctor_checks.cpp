@@ -82,8 +82,8 @@ void examine_writable(const std::string& check, const std::string& path, Diagnos
 }
 
 void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
-  if (!spec.problem.empty())
-    return add(all, Level::error, "agent", spec.problem,
+  if (spec.problem)
+    return add(all, Level::error, "agent", spec.problem->why,
                "fix what the message names, or change `agents:`");
   add(all, Level::fine, "agent", role + ": " + spec.argv.front());
   examine_writable("agent", spec.argv.front(), all);

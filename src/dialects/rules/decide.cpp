@@ -165,7 +165,8 @@ class Reacting {
     if (!reaction.prompt_fault.empty() && !begun(reaction.run))
       return decision_.holds.push_back(
           Hold{reaction.run, *subject_, cause_of(Situation::prompt_unusable), reaction.prompt_fault,
-               "correct the prompt, then `baton reload`; `baton doctor` checks it"});
+               "correct " + printable(reaction.prompt_file, 200) +
+                   ", then `baton reload`; `baton doctor` checks it"});
     // At an end nobody expects the agent to move the subject on, so its work is simply done.
     if (is_end(snapshot_.rule(), state_->stage) && succeeded(reaction.run))
       return;

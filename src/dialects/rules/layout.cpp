@@ -73,6 +73,7 @@ Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
     reaction.key = key_of(row);
   reaction.purpose = text_of(row, "purpose");
   reaction.prompt = text_of(row, "prompt");
+  reaction.prompt_file = text_of(row, "prompt_file");
   reaction.prompt_fault = text_of(row, "prompt_fault");
   reaction.next = texts_of(row, "next");
   const auto entries = json::integer(row, "max_entries").value_or(0);

@@ -52,6 +52,7 @@ struct Reaction {
   std::vector<Member> set;
   Word purpose;
   std::string prompt;        ///< a template; empty: the prompt of the role
+  std::string prompt_file;   ///< path of the template as the configuration has it
   std::string prompt_fault;  ///< why the template cannot be used; empty: it can
   std::vector<Word> next;    ///< stages in which the agent may leave the subject; empty: any
   std::uint64_t max_entries = 0;

@@ -146,6 +146,22 @@ void take_back(std::span<const Request> requests, FlowRecord& record, const std:
     record.decision.wake = draft.now;
 }
 
+/// The flow's own writes never end.
+Hold endless() {
+  return Hold{"", "", Reason::write_refused,
+              "the flow's own writes lead to further writes without end (stopped after " +
+                  std::to_string(kMaxRounds) + " rounds)",
+              "correct the `set:` of its rule in the configuration, then `baton reload`"};
+}
+
+/// One of the flow's own writes would make a file invalid.
+Hold refused_write(const Error& refused) {
+  return Hold{"", "", Reason::write_refused, UpdateBuilder::describe_refusal(refused),
+              "correct " + refused.where +
+                  ", or its schema or the `set:` of its rule in the configuration; then `baton "
+                  "reload`"};
+}
+
 bool remembers_subjects(const Catalog::Entry& entry, const FlowId& flow) {
   return entry.dialect->remembers != nullptr && entry.dialect->remembers(flow, entry.options);
 }
@@ -211,7 +227,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
     record.held =
         Hold{"", "", Reason::unconfigured,
              is_left(record) ? record.control.why : why_unconfigured(setup_, flow.dialect),
-             "configure it again and `baton reload`, or " + command("forget", flow)};
+             "configure it again and `baton reload`, or `" + command("forget", flow) + "`"};
     return {};
   }
   if (record.control.reason == kLeft)
@@ -231,19 +247,17 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   view.being_written = intake_.unsettled(flow);
   if (only_look && view.control == Control::run)
     view.control = Control::idle;
-  const std::string trouble = settle(view, *entry, record, docs, draft);
+  const std::optional<Hold> trouble = settle(view, *entry, record, docs, draft);
   for (const std::string& path : draft.changed)
     if (setup_.daemon_state.lives && !setup_.daemon_state.held && record.accepted.contains(path))
       record.unseen = unseen_by_daemon(path, draft.before(flow));
   hold(record, *entry, draft.now);
   if (away_)
     record.held = Hold{"", "", Reason::root_away, "baton " + away_->message};
-  if (!trouble.empty()) {
-    record.held = Hold{"", "", Reason::write_refused, trouble,
-                       "mend what `why` names, then " + command("resume", flow)};
-  }
+  if (trouble)
+    record.held = trouble;
   // The end of the flow may be one of the writes that were not made.
-  if (!away_ && trouble.empty())
+  if (!away_ && !trouble)
     tell_end(record, draft);
   forget_old_runs(record, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
@@ -327,10 +341,10 @@ Result<bool> FlowDecider::read_one(const std::string& path, FlowState& docs) {
   return document.has_value();
 }
 
-/// Asks the dialect, applies what it writes, and asks again until it writes nothing more. Returns
-/// what went wrong with its writes; empty if nothing did.
-std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRecord& record,
-                                FlowState& docs, Draft& draft) {
+/// Asks the dialect, applies what it writes, and asks again until it writes nothing more. If its
+/// writes cannot be made, returns what holds the flow until a person has corrected that.
+std::optional<Hold> FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRecord& record,
+                                        FlowState& docs, Draft& draft) {
   const Dialect& dialect = *entry.dialect;
   std::vector<Notice> said;
   for (int round = 0;; ++round) {
@@ -367,14 +381,11 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
           Hold{"", "", Reason::moved, record.control.why, command("resume", record.id)});
       return {};
     }
-    std::string trouble = !writes ? ""
-                          : round == kMaxRounds
-                              ? "the flow's own writes lead to further writes without end "
-                                "(stopped after " +
-                                    std::to_string(kMaxRounds) + " rounds)"
-                              : update(record, docs, draft);
-    if (!trouble.empty()) {
-      take_back(view.requests, record, trouble, draft);
+    const std::optional<Hold> trouble = !writes               ? std::nullopt
+                                        : round == kMaxRounds ? std::optional(endless())
+                                                              : update(record, docs, draft);
+    if (trouble) {
+      take_back(view.requests, record, trouble->why, draft);
       keep_notified(record, said);
       return trouble;
     }
@@ -391,15 +402,15 @@ std::string FlowDecider::settle(View& view, const Catalog::Entry& entry, FlowRec
 
 /// Makes the updates of one decision. If one of them would make a document invalid, none is made.
 /// If one only assumes what another one has just changed, the next round deals with it.
-std::string FlowDecider::update(FlowRecord& record, FlowState& docs, Draft& draft) {
+std::optional<Hold> FlowDecider::update(FlowRecord& record, FlowState& docs, Draft& draft) {
   const std::vector<Update>& updates = record.decision.updates;
   if (updates.size() > 1)
     if (const auto tried = update_builder_.tried(record, docs, updates, draft);
         tried.refused && tried.refused->code != Errc::changed)
-      return UpdateBuilder::describe_refusal(*tried.refused);
+      return refused_write(*tried.refused);
   const auto applied = update_builder_.apply(record, docs, updates, draft);
-  return applied.refused && applied.made == 0 ? UpdateBuilder::describe_refusal(*applied.refused)
-                                              : "";
+  return applied.refused && applied.made == 0 ? std::optional(refused_write(*applied.refused))
+                                              : std::nullopt;
 }
 
 void FlowDecider::check(FlowRecord& record, const Catalog::Entry& entry, const FlowState& docs,

@@ -51,9 +51,9 @@ class FlowDecider {
   void check(FlowRecord& record, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
   static bool advance(FlowRecord& record, const Catalog::Entry& entry, const Stages& stages,
                       Draft& draft);
-  std::string update(FlowRecord& record, FlowState& docs, Draft& draft);
-  std::string settle(View& view, const Catalog::Entry& entry, FlowRecord& record, FlowState& docs,
-                     Draft& draft);
+  std::optional<Hold> update(FlowRecord& record, FlowState& docs, Draft& draft);
+  std::optional<Hold> settle(View& view, const Catalog::Entry& entry, FlowRecord& record,
+                             FlowState& docs, Draft& draft);
   /// Reads the further files that the dialect names. False: the root is unavailable, so nothing can
   /// be decided.
   bool read_more(const View& view, const Dialect& dialect, FlowState& docs);

@@ -353,8 +353,10 @@ namespace {
 /// The status of the root itself: which of its folders are faulty, and why.
 FlowStatus status_of_root(const FlowRecord& record) {
   FlowStatus status;
+  std::vector<std::string> folders;
   std::vector<std::string> whys;
   for (const auto& [folder, row] : record.rejected) {
+    folders.push_back(folder);
     status.since = std::max(status.since, row.time);
     whys.push_back(folder + ": " + first_message(row));
   }
@@ -364,7 +366,8 @@ FlowStatus status_of_root(const FlowRecord& record) {
   else
     show(status, {Reason::folder_unreadable,
                   some_of(whys, "; "),
-                  "put a folder there that baton may list; `baton doctor` checks it",
+                  "put a folder that baton may list at " + some_of(folders, ", ") +
+                      "; `baton doctor` checks it",
                   {}});
   status.last_activity = status.since;
   return status;

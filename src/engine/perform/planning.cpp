@@ -83,11 +83,11 @@ std::optional<Hold> Planning::held(const PlanningContext& now) const {
   return std::nullopt;
 }
 
-std::map<Role, std::string> Planning::unusable() const {
-  std::map<Role, std::string> unusable;
+std::map<Role, AgentFault> Planning::unusable() const {
+  std::map<Role, AgentFault> unusable;
   for (const auto& [role, spec] : agents_)
-    if (!spec.problem.empty())
-      unusable.emplace(role, spec.problem);
+    if (spec.problem)
+      unusable.emplace(role, *spec.problem);
   return unusable;
 }
 
@@ -100,10 +100,10 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
   settings.on_interrupted = setup_.on_interrupted;
   settings.retry = setup_.retry;
   for (const auto& [role, spec] : agents_) {
-    if (spec.problem.empty())
-      settings.usable_roles.insert(role);
+    if (spec.problem)
+      settings.unusable_roles[role] = *spec.problem;
     else
-      settings.unusable_roles[role] = spec.problem;
+      settings.usable_roles[role] = spec.argv.empty() ? "" : spec.argv.front();
     settings.role_retry[role] = spec.retry;
   }
   settings.default_role = agents_.contains("default");
@@ -262,7 +262,7 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
       changed = renew(start.key.role, looked) || changed;
   // If all roles can be used, no flow waits for one.
   const bool unusable = std::any_of(agents_.begin(), agents_.end(),
-                                    [](const auto& row) { return !row.second.problem.empty(); });
+                                    [](const auto& row) { return row.second.problem.has_value(); });
   if (unusable)
     for (const auto& [flow, holds] : plan.holds)
       for (const Hold& hold : holds)
@@ -297,6 +297,19 @@ void Planning::stop_all(const Draft& next, const FlowRecords& records, const std
       for (const Run& run : record->runs)
         if (run.state == RunState::started)
           plan.stops.push_back(Stop{run.id, "ended", why});
+}
+
+void Planning::hold_refused() {
+  const auto refused_by_flow = plan().refused;
+  for (const auto& [flow, refused] : refused_by_flow)
+    for (const auto& [key, why] : refused) {
+      const auto agent = agent_of(key.role);
+      const bool unusable = agent != agents_.end() && agent->second.problem;
+      hold(key, Reason::agent_unusable, why,
+           unusable
+               ? agent->second.problem->action
+               : "correct the agent `" + key.role + "` in the configuration, then `baton reload`");
+    }
 }
 
 void Planning::hold(const Key& what, Reason reason, std::string why, std::string action) {

@@ -62,7 +62,7 @@ class Planning {
   std::set<FlowId> hold_existing(Draft& next, const PlanningContext& now);
 
   /// Roles whose agent cannot be started, and why.
-  std::map<Role, std::string> unusable() const;
+  std::map<Role, AgentFault> unusable() const;
   /// Why nothing at all may start now; nothing if starts are allowed.
   std::optional<Hold> held(const PlanningContext& now) const;
 
@@ -80,6 +80,8 @@ class Planning {
   /// Makes the plan stop all running agents.
   void stop_all(const Draft& next, const FlowRecords& records, const std::string& why);
   /// Adds a hold that turned up while the plan was performed. It lasts until the next plan.
+  /// Holds the starts that the plan refuses. Only for a rehearsal: a daemon tells the dialect.
+  void hold_refused();
   void hold(const Key& what, Reason reason, std::string why, std::string action = {});
   /// The same for starts that could not be prepared; they are tried again.
   void could_not_start(const std::vector<Start>& starts, const std::string& why);
