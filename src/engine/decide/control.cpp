@@ -25,14 +25,20 @@ std::string by(const Request& request) {
   return request.by.empty() ? "" : " by " + printable(request.by, 80);
 }
 
+/// The reason of an order. An agent that asked is named by its run behind its user: `anna (run
+/// 1a2b3c4d)`, see asked_by() of workspace/environment.h.
+Word reason_of(const Request& request, const char* order) {
+  return request.by.find(" (run ") == std::string::npos ? Word(order) : Word(word(Reason::agent));
+}
+
 Answer pause(const Request& request, FlowRecord& record, Draft& draft) {
-  draft.control(record, Control::pause, "paused", "paused" + by(request));
+  draft.control(record, Control::pause, reason_of(request, "paused"), "paused" + by(request));
   const std::size_t running = live_runs(record);
   return {true, running == 0 ? "paused" : "paused; " + plural(running, "agent") + " may finish"};
 }
 
 Answer stop(const Request& request, FlowRecord& record, Draft& draft) {
-  draft.control(record, Control::stop, "stopped", "stopped" + by(request));
+  draft.control(record, Control::stop, reason_of(request, "stopped"), "stopped" + by(request));
   if (!record.live())
     return {true, "stopped: no agent runs, and none is started until `baton resume " +
                       text(record.id) + "`"};
