@@ -200,9 +200,10 @@ def agent_unusable(exe):
         baton.start()
         baton.ticket("a", "ready")
         remedy = baton.remedy("blocked", "agent_unusable")
-        check("baton doctor" in remedy, remedy)
+        check("./bin/there" in remedy and "`baton reload`" in remedy and "`baton doctor`" in remedy, remedy)
         check("there" in baton.stands("blocked", "agent_unusable")["why"], "the program is not named")
         script(baton.home + "/bin/there", "#!/bin/sh\nsleep 1000\n")
+        baton.paste("baton reload")
         baton.changed("blocked", "agent_unusable")
 
 
@@ -249,6 +250,7 @@ def folder(exe):
         remedy = baton.remedy("blocked", "agent_unusable")
         check(baton.home + "/place" in remedy and "`baton doctor`" in remedy, remedy)
         os.mkdir(baton.home + "/place")
+        baton.paste("baton reload")
         baton.changed("blocked", "agent_unusable")
 
 
