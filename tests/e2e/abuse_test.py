@@ -12,8 +12,7 @@ import subprocess
 import threading
 
 import world
-from kill_sweep import only_unchanged
-from world import check, processes_with, skip, wait_until, write
+from world import check, only_unchanged, processes_with, skip, wait_until, write
 
 NOBODY = 65534
 GROUPS = {"name": "g", "files": "groups.json", "stage": "/{subject}/status",

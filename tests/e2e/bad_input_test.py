@@ -15,8 +15,7 @@ import subprocess
 import time
 
 import world
-from kill_sweep import only_unchanged
-from world import check, skip, wait_until, write
+from world import check, only_unchanged, skip, wait_until, write
 
 GOOD = b'{"status": "idle"}\n'
 BAD_BYTES = {

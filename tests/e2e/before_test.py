@@ -5,8 +5,7 @@ import os
 import signal
 
 import world
-from kill_sweep import only_unchanged
-from world import check, wait_until, World
+from world import check, only_unchanged, wait_until, World
 
 HOOK = """#!/bin/sh
 # usage: hook LOG KIND SUBJECT

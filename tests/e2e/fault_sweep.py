@@ -12,8 +12,8 @@ import shutil
 import subprocess
 
 import world
-from kill_sweep import Sweep, only_unchanged
-from world import check, skip
+from kill_sweep import Sweep
+from world import check, only_unchanged, skip
 
 # What each call may say on Linux, of what a server meets: no room, a broken disk, no descriptors, no
 # processes, no memory, no watches, a signal in between. Not fcntl: nearly all of its calls give a lock back,

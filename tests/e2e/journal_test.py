@@ -12,8 +12,7 @@ import subprocess
 import time
 
 import world
-from kill_sweep import only_unchanged
-from world import check, wait_until, write
+from world import check, only_unchanged, wait_until, write
 
 NOBODY = 65534
 

@@ -33,13 +33,6 @@ mv "$3.json" "$4"
 """
 
 
-def only_unchanged(done, *reasons):
-    """Whether `run --once` ended with 1 for nothing but flows whose agents ended well and left the stage as it was. With
-    reasons: for these, each of them."""
-    left = re.findall(r"Z warning (?:\S+: )?\S+ is (\w+: \w+)", done.stderr)
-    return done.returncode == 1 and set(left) == set(reasons or ["blocked: no_change"])
-
-
 class Sweep(world.World):
     before = ()  # what the killed daemon is called by
 
@@ -68,7 +61,7 @@ class Sweep(world.World):
     def judge(self, where):
         """After a last, undisturbed run every stage has had its one agent, as attempt 1."""
         done = self.once()
-        world.check(only_unchanged(done), where, "the last run gave", done.returncode, done.stderr)
+        world.check(world.only_unchanged(done), where, "the last run gave", done.returncode, done.stderr)
         starts = self.starts()
         world.check(sorted((each.subject, each.purpose) for each in starts) == STARTS, where, starts)
         world.check(all(each.attempt == "1" for each in starts), where, starts)
@@ -114,7 +107,7 @@ class RunSweep(agent_run_test.Runs):
     def judge(self, where):
         """After undisturbed runs every step has had its starts and its counters, whatever was killed before."""
         done = self.baton.once()
-        world.check(only_unchanged(done, "blocked: approval_wanted"), where, "the run gave", done.returncode, done.stderr)
+        world.check(world.only_unchanged(done, "blocked: approval_wanted"), where, "the run gave", done.returncode, done.stderr)
         world.check(self.step("r", "sign")["status"] == "WAITING_ON_HUMAN", where, self.state("r"))
         self.decide("r", "sign", {"approved": True})
         done = self.baton.once()

@@ -13,8 +13,7 @@ import subprocess
 import tempfile
 
 import world
-from kill_sweep import only_unchanged
-from world import check
+from world import check, only_unchanged
 
 # What it leaves behind has to be ended by its shim, or by whoever finds that killed.
 AGENT = "setsid sleep 1000 &"

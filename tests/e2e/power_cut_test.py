@@ -19,8 +19,7 @@ import subprocess
 import uuid
 
 import world
-from kill_sweep import only_unchanged
-from world import check, skip, wait_until
+from world import check, only_unchanged, skip, wait_until
 
 RULE = {"name": "g", "files": "coordination/groups.json", "stage": "/{subject}/status",
         "react": [{"to": "open", "set": {"/{subject}/status": "pending"}}, {"to": "pending", "run": "worker"}]}

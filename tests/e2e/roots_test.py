@@ -8,8 +8,7 @@ import os
 import subprocess
 
 import world
-from kill_sweep import only_unchanged
-from world import check, wait_until, write
+from world import check, only_unchanged, wait_until, write
 
 
 def ticket(root, name, status):

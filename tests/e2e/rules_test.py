@@ -13,8 +13,7 @@ import signal
 import subprocess
 
 import world
-from kill_sweep import only_unchanged
-from world import check, wait_until
+from world import check, only_unchanged, wait_until
 
 DOCUMENTS = {"job": "queue/{flow}.json",
              "result": {"path": "results/{flow}.json", "optional": True},

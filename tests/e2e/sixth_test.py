@@ -7,8 +7,7 @@ import os
 import subprocess
 
 import world
-from kill_sweep import only_unchanged
-from world import check
+from world import check, only_unchanged
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sixth")
 # Two builds fail, the third one is good.
