@@ -169,7 +169,8 @@ struct Decision {
   std::vector<Spent> spent;    ///< recorded with the runs
   std::vector<Reply> replies;  ///< to requests that the dialect answers itself
   std::optional<Time> wake;    ///< decide again then, at the latest
-  /// Decide again then for housekeeping. `run --once` does not wait for it.
+  /// Decide again then for housekeeping, or to look whether another program has ended. `run --once`
+  /// does not wait for it.
   std::optional<Time> tidy;
   Json details;   ///< additional members for `status --json`: an object or null
   Word declared;  ///< the flow's own status word, for `baton status`; may be empty

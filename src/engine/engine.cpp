@@ -538,15 +538,16 @@ bool RealEngine::settled() const {
 }
 
 bool RealEngine::quiet() const {
-  return settled() && !plan().waiting && flow_index_.awaiting == 0 && flow_index_.breakers.empty();
+  return settled() && !plan().waiting && flow_index_.awaiting.empty() &&
+         flow_index_.breakers.empty();
 }
 
 std::optional<Time> RealEngine::next_due() const {
   const Time now = ports_.clock.now();
   std::optional<Time> due = plan().wake;
   sooner(due, try_again_);
-  if (flow_index_.awaiting > 0)
-    sooner(due, flow_index_.wakes.begin()->first);
+  if (!flow_index_.awaiting.empty())
+    sooner(due, flow_index_.awaiting.begin()->first);
   if (!flow_index_.breakers.empty())
     sooner(due, flow_index_.breakers.begin()->first);
   // Held as a whole, for descriptors or a disk: that may pass at any moment.

@@ -407,23 +407,35 @@ def kept_clear(exe):
         check(loops.ran() == ["ran"] and loops.fact(".loops/.running/other.lock"), "the other one's lock is not touched")
 
 
-def once_waits(exe):
-    """`run --once` says what it waits for."""
-    with Loops(exe) as loops:
+def once_ends(exe):
+    """`run --once` does not wait for another program. What waits for an agent of its own starts before the end."""
+    with Loops(exe, agents={"worker": {"command": ["false"]}}, limits={"backoff": "1h", "max_backoff": "2h"}) as loops:
         owner = subprocess.Popen(["sleep", "600"])
         try:
             loops.define("fix", SIMPLE)
+            loops.define("other", SIMPLE.replace("fix", "other"))
+            world.write(loops.root + "/.loops/.running/other.state.json",
+                        {**SEED_STATE, "loop_name": "other", "status": "running", "pid": owner.pid})
             world.write(loops.root + "/.loops/.running/other.lock",
                         {"loop_name": "other", "scope": [], "pid": owner.pid, "started_at": "2024-01-15T10:30:00Z"})
             loops.call("start", "fix")
-            box = subprocess.Popen(loops.run_command("--once"), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            told = next(line for line in box.stderr if "waiting for fsm_loop/fix: " in line)
-            check("is taken by fsm_loop/other" in told and not loops.ran(), told)
+            done = loops.once()
+            check(done.returncode == 0 and not loops.ran(), done.returncode, done.stderr)
+            check("fsm_loop/fix is waiting: claimed: " in done.stderr and "fsm_loop/other" in done.stderr, done.stderr)
+            # Nor does the look at the other program count as a start where a start is due later.
+            loops.settings["rules"] = [loops.TICKETS]
+            loops.configure()
+            loops.ticket("a", "ready")
+            done = loops.once()
+            check(done.returncode == 1 and "rules/t/a is waiting: back_off until " in done.stderr, done.returncode, done.stderr)
         finally:
             owner.kill()
             owner.wait()
-        said = box.communicate(timeout=world.PATIENCE)[1]
-        check(box.returncode == 0 and loops.ran() == ["ran"], box.returncode, said)
+        loops.define("later", SIMPLE.replace("fix", "later"))
+        loops.call("start", "later")
+        done = loops.once()
+        check(loops.ran() == ["ran", "ran"], loops.ran(), done.stderr)
+        check(loops.at("fix")["status"] == loops.at("later")["status"] == "completed", done.stderr)
 
 
 def broken(exe):
@@ -468,7 +480,7 @@ def from_nothing(exe):
             check(os.path.exists(loops.root + "/hello.txt"), "the example did nothing")
 
 
-PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, once_waits,
+PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, once_ends,
          broken, from_nothing]
 
 

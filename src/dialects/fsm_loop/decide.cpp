@@ -45,7 +45,7 @@ Decision observe(Snapshot& snapshot, Decision decision) {
   decision.standing = standing_of(snapshot);
   decision.claims = claims_of_other_program(snapshot);
   if (!decision.claims.empty())
-    decision.wake = snapshot.view.now + kLookAgain;
+    decision.tidy = snapshot.view.now + kLookAgain;
   if (snapshot.state == nullptr)
     return decision;
   const Record& record = snapshot.record();
@@ -58,7 +58,7 @@ Decision observe(Snapshot& snapshot, Decision decision) {
                                             command("resume", snapshot.view.flow) +
                                             "` takes it over"});
     if (owner == Owner::alive)
-      decision.wake = snapshot.view.now + kLookAgain;
+      decision.tidy = snapshot.view.now + kLookAgain;
   }
   const auto role = json::text(*snapshot.view.options, "when_interrupted");
   if (role && !snapshot.stage().empty() && snapshot.stage() == stage_of_other_program(snapshot)) {

@@ -33,7 +33,8 @@ void FlowIndex::add(const FlowRecord& record) {
     breakers.emplace(record.calm_at, record.id);
   for (const std::string& path : record.decision.locks)
     ++locks[path];
-  awaiting += record.decision.wake ? 1U : 0U;
+  if (record.decision.wake)
+    awaiting.emplace(*record.decision.wake, record.id);
   held += is_held(record) ? 1U : 0U;
   no_place += waits_for_place(record) ? 1U : 0U;
   if (is_left(record))
@@ -51,7 +52,8 @@ void FlowIndex::remove(const FlowRecord& record) {
   for (const std::string& path : record.decision.locks)
     if (--locks[path] == 0)
       locks.erase(path);
-  awaiting -= record.decision.wake ? 1U : 0U;
+  if (record.decision.wake)
+    awaiting.erase({*record.decision.wake, record.id});
   held -= is_held(record) ? 1U : 0U;
   no_place -= waits_for_place(record) ? 1U : 0U;
   left.erase(record.id);

@@ -19,9 +19,9 @@ namespace baton {
 struct FlowIndex {
   std::map<RunId, FlowId> live;                ///< live runs and their flows
   std::set<std::pair<Time, FlowId>> wakes;     ///< Decision::wake and tidy
+  std::set<std::pair<Time, FlowId>> awaiting;  ///< Decision::wake alone
   std::set<std::pair<Time, FlowId>> breakers;  ///< flows the rate breaker holds, and until when
   std::map<std::string, std::size_t> locks;    ///< Decision::locks, and how many flows want each
-  std::size_t awaiting = 0;                    ///< flows with a Decision::wake
   std::size_t held = 0;                        ///< flows with a hold or a rejected file
   std::size_t no_place = 0;                    ///< flows that wait for a place
   std::set<FlowId> left;  ///< flows that have lost all their files to other flows
