@@ -255,6 +255,6 @@ mkdir -p above/root above/other
 for text in 'roots: [other]' 'roots: ['; do
   printf 'version: 1\n%s\n' "$text" >above/baton.yaml
   expect_exit 2 env XDG_CONFIG_HOME="$PWD/nowhere" "$baton_binary" run --once --root above/root
-  expect_err "there is no baton.yaml in $PWD/above/root or above it, so there is nothing to do"
+  expect_err "no configuration for $PWD/above/root: looked for "
 done
 echo "the frame holds"

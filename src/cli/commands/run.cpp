@@ -141,8 +141,10 @@ int run_daemon(RunArguments arguments, const Context& context) {
     if (auto real = real_path(root); real && !root.starts_with('/'))
       root = *std::move(real);
   if (arguments.once && context.configuration().empty()) {
-    complain("there is no baton.yaml in " + printable(context.root()) +
-             " or above it, so there is nothing to do: `baton init` writes one");
+    const std::string root = printable(context.root());
+    complain("no configuration for " + root + ": looked for " + root +
+             "/baton.yaml, for one above whose `roots:` names this folder, and for config.yaml in "
+             "~/.config/baton and /etc/baton; `baton init` writes one");
     return static_cast<int>(ExitCode::usage);
   }
   // With --once, do not wait for a root that may never appear.
