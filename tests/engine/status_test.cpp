@@ -80,6 +80,20 @@ TEST_CASE(
         "mail.json is rejected; B: 1 of 1 is at work");
 }
 
+TEST_CASE("an idle flow without files and its subject agree") {
+  FlowRecord record;
+  record.id = FlowId{"rules", "groups"};
+  record.accepted["a.json"].present = false;
+  record.stages["main"].stage = "rest";
+  record.held = Hold{"", "", {Condition::gone, Reason::files}, "a.json is gone"};
+  record.decision.standing.cause = {Condition::idle, Reason::no_reaction};
+  const FlowStatus status = status_of(record, Plan{}, ControlRow{});
+  CHECK(status.absent);
+  REQUIRE(status.subjects.size() == 1);
+  CHECK(status.subjects.front().cause == status.cause);
+  CHECK(status.cause.condition == Condition::idle);
+}
+
 TEST_CASE("a file that is wrong blocks a flow, and none that is done") {
   FlowRecord record;
   record.id = FlowId{"rules", "groups"};

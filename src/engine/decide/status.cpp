@@ -243,6 +243,9 @@ Cause cause_of_subject(const FlowStatus& status, const FlowRecord& record, const
   if (status.cause.condition == Condition::done ||
       std::find(ends.begin(), ends.end(), subject) != ends.end())
     return Reason::none;
+  // Nothing is due, so files that are gone are missed by nobody.
+  if (status.absent)
+    return status.cause;
   const auto hold = std::find_if(holds.begin(), holds.end(), [&](const Hold& each) {
     return each.subject.empty() || each.subject == subject;
   });
