@@ -83,10 +83,16 @@ bool shim_is_at_fault(const Event& event) {
   return event.event == "ended" && event.why.starts_with(begin);
 }
 
-spdlog::level::level_enum level_of(const Event& event) {
-  const EventRow* const row = row_of(event.event);
-  return (row != nullptr && row->person) || shim_is_at_fault(event) ? spdlog::level::warn
-                                                                    : spdlog::level::info;
+bool is_gone(const std::optional<NotifyFacts>& facts) {
+  return facts && facts->cause.condition == Condition::gone;
+}
+
+/// A file that is gone concerns a person only if the flow needs it.
+spdlog::level::level_enum level_of(const Event& event, const EventRow* row,
+                                   const std::optional<NotifyFacts>& facts) {
+  const bool person =
+      row != nullptr && row->person && (row->told != Told::if_gone || is_gone(facts));
+  return person || shim_is_at_fault(event) ? spdlog::level::warn : spdlog::level::info;
 }
 
 Json text_or_null(const std::string& text) {
@@ -96,8 +102,7 @@ Json text_or_null(const std::string& text) {
 /// One object of the payload.
 Json notification(const std::string& root, const Event& event,
                   const std::optional<NotifyFacts>& facts) {
-  const auto condition =
-      parse_condition(event.event == "finished" ? std::string_view("done") : event.event);
+  const auto condition = condition_of(event);
   // Of a condition, the status has the sentence for people. Other events say something of their
   // own.
   const bool by_status = condition && facts && !facts->why.empty();
@@ -202,8 +207,17 @@ void Notifier::tell(const std::string& root, const Event& event, const FactsOf& 
     line += ": " + event.why;
   if (several_)
     line.insert(0, root + ": ");
-  spdlog::log(level_of(event), printable(line));
-  send(root, event, facts_of);
+  const EventRow* const row = row_of(event.event);
+  const bool sent = row != nullptr && row->told != Told::never && !notify_.empty();
+  const bool asked = facts_of && (sent || (row != nullptr && row->told == Told::if_gone));
+  const auto facts = asked ? facts_of(event) : std::nullopt;
+  spdlog::log(level_of(event, row, facts), printable(line));
+  if (event.event == "back" || event.event == "accepted")
+    gone_.erase({root, event.flow});
+  if (!sent || !is_news(root, event, facts))
+    return;
+  command_->send(notification(root, event, facts).dump());
+  note_fault();
 }
 
 /// Whether people hear of the event. Remembers which flows are gone.
@@ -215,25 +229,11 @@ bool Notifier::is_news(const std::string& root, const Event& event,
     case Told::always:
       return true;
     case Told::if_gone:
-      return facts && facts->cause.condition == Condition::gone &&
-             gone_.emplace(root, event.flow).second;
+      return is_gone(facts) && gone_.emplace(root, event.flow).second;
     case Told::unless_operator:
       return !facts || facts->cause.reason != Reason::by_operator;
   }
   return true;
-}
-
-void Notifier::send(const std::string& root, const Event& event, const FactsOf& facts_of) {
-  if (event.event == "back" || event.event == "accepted")
-    gone_.erase({root, event.flow});
-  const EventRow* const row = row_of(event.event);
-  if (notify_.empty() || row == nullptr || row->told == Told::never)
-    return;
-  const auto facts = facts_of ? facts_of(event) : std::nullopt;
-  if (!is_news(root, event, facts))
-    return;
-  command_->send(notification(root, event, facts).dump());
-  note_fault();
 }
 
 }  // namespace baton

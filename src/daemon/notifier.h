@@ -56,7 +56,6 @@ class Notifier {
 
  private:
   void tell(const std::string& root, const Event& event, const FactsOf& facts_of);
-  void send(const std::string& root, const Event& event, const FactsOf& facts_of);
   bool is_news(const std::string& root, const Event& event,
                const std::optional<NotifyFacts>& facts);
   void drop_former();

@@ -47,7 +47,7 @@ const Hold* hold_of(const FlowRecord& record, const Event& event) {
   const auto fits = [&](const Hold& hold) {
     if (!is_of(hold, event))
       return false;
-    if (word(hold.cause.condition) == event.event)
+    if (hold.cause.condition == condition_of(event))
       return true;
     if (other == nullptr && !event.subject.empty())
       other = &hold;
@@ -69,12 +69,14 @@ NotifyFacts facts_of(const FlowRecord& record, const FlowStatus& status, const E
   if (const auto stage = record.stages.find(event.subject); stage != record.stages.end())
     facts.since = stage->second.since;
   const Standing& standing = record.decision.standing;
-  if (const Hold* const hold = hold_of(record, event)) {
+  // A flow that is done, or has no files and nothing due, is held up by nothing.
+  const bool over = status.absent || status.cause.condition == Condition::done;
+  if (const Hold* const hold = over ? nullptr : hold_of(record, event)) {
     facts.cause = hold->cause;
     facts.why = hold->why;
     facts.action = hold->action;
-  } else if (word(status.cause.condition) != event.event &&
-             word(standing.cause.condition) == event.event) {
+  } else if (status.cause.condition != condition_of(event) &&
+             standing.cause.condition == condition_of(event)) {
     // The status is `running` while another agent of the flow is at work.
     facts.cause = standing.cause;
     facts.why = standing.why;
@@ -104,6 +106,10 @@ std::optional<NotifyFacts> facts_of_root(const FlowRecords& records, const Plan&
 }
 
 }  // namespace
+
+std::optional<Condition> condition_of(const Event& event) {
+  return event.event == "finished" ? Condition::done : parse_condition(event.event);
+}
 
 std::optional<NotifyFacts> notify_facts(const FlowRecords& records, const Plan& plan,
                                         const Event& event) {

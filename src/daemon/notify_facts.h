@@ -29,6 +29,9 @@ struct NotifyFacts {
   bool operator==(const NotifyFacts&) const = default;
 };
 
+/// The condition that begins with this event; nothing for all other events.
+std::optional<Condition> condition_of(const Event& event);
+
 /// `records` and `plan` are those after the step of the event. Nothing: neither flow nor root has
 /// such a condition.
 std::optional<NotifyFacts> notify_facts(const FlowRecords& records, const Plan& plan,

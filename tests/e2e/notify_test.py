@@ -245,6 +245,25 @@ def root_gone(exe):
         check(len(baton.told("gone")) <= 1, baton.told("gone"))
 
 
+def files_gone(exe):
+    """A file that a flow needs concerns a person when it is gone. One that no flow needs any more does not."""
+    with Told(exe) as baton:
+        baton.settings["rules"] = [{**RULES[0], "done": ["closed"]}]
+        baton.configure()
+        stages = {"idle": "rest", "over": "closed", "due": "odd"}
+        for name, stage in stages.items():
+            baton.ticket(name, stage)
+        baton.start()
+        wait_until(lambda: all(f"stage rules/t/{name} " in baton.said() for name in stages), "all are seen", baton.said)
+        for name in stages:
+            os.unlink(f"{baton.root}/tickets/{name}.json")
+        wait_until(lambda: all(f" gone rules/t/{name}: " in baton.said() for name in stages), "all are gone", baton.said)
+        baton.end(signal.SIGTERM)
+        loud = {name for name in stages if f"Z warning gone rules/t/{name}: " in baton.said()}
+        check(loud == {"due"}, loud, baton.said())
+        check([each["flow"] for each in baton.told("gone")] == ["rules/t/due"], baton.told())
+
+
 def failing(exe):
     """A program that fails is said once in the log, and once that it works again."""
     with Told(exe, timeout="1s") as baton:
@@ -568,5 +587,5 @@ def shipped_program(exe):
 
 if __name__ == "__main__":
     world.main_parts((told_once, ended_with_the_daemon, limited, last_words, as_described, three_attempts, together,
-                      by_operator, root_gone, failing, reload_goes_on, reminded, too_many, busy_folder, closed_streams,
+                      by_operator, root_gone, files_gone, failing, reload_goes_on, reminded, too_many, busy_folder, closed_streams,
                       finished, accepted, refused, wrongly_set, by_mail, shipped_program))
