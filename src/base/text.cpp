@@ -133,6 +133,13 @@ std::string shell_quoted(std::string_view text) {
   return out + "'";
 }
 
+std::string shell_word(std::string_view text) {
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '/' || c == '-';
+  });
+  return plain ? std::string(text) : shell_quoted(text);
+}
+
 namespace {
 
 bool alphanumeric(char c) {

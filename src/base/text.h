@@ -49,6 +49,8 @@ std::string printable(std::string_view text, std::size_t limit_bytes = 1024);
 
 /// Quotes the text as one word for a shell.
 std::string shell_quoted(std::string_view text);
+/// The same, but a text that a shell takes as one word already stays as it is.
+std::string shell_word(std::string_view text);
 
 /// A name that may become part of a path, an argument or a flow name:
 /// `^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`.

@@ -16,15 +16,8 @@ std::optional<FlowId> parse_flow(std::string_view text) {
 }
 
 std::string command(std::string_view verb, const FlowId& flow, std::string_view subject) {
-  const auto word = [](const std::string& each) {
-    return each.find_first_not_of(
-               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-               "._/-") == std::string::npos
-               ? each
-               : shell_quoted(each);
-  };
-  return "baton " + std::string(verb) + " " + word(text(flow)) +
-         (subject.empty() || subject == "main" ? "" : " " + word(std::string(subject)));
+  return "baton " + std::string(verb) + " " + shell_word(text(flow)) +
+         (subject.empty() || subject == "main" ? "" : " " + shell_word(subject));
 }
 
 std::string text(const Key& key) {

@@ -84,6 +84,10 @@ TEST_CASE("bytes that are not UTF-8 are found where they are") {
 TEST_CASE("a word for the shell stands for itself") {
   CHECK(shell_quoted("a b") == "'a b'");
   CHECK(shell_quoted("it's $HOME") == "'it'\\''s $HOME'");
+  CHECK(shell_word("rules/t/a-1.json") == "rules/t/a-1.json");
+  CHECK(shell_word("a b") == "'a b'");
+  CHECK(shell_word("~x") == "'~x'");
+  CHECK(shell_word("") == "''");
 }
 
 }  // namespace baton

@@ -151,7 +151,7 @@ def timed_out(exe):
         remedy = baton.remedy("failed", "timed_out", LOOP)
         edit, command = remedy.split(", then ")
         check("`timeout`" in edit and DEFINITION in edit, remedy)
-        check(f"baton validate '{DEFINITION}'" in edit, remedy)
+        check(f"baton validate {DEFINITION}" in edit, remedy)
         cure(baton)
         define(baton, more="timeout: 1000\n", ways="next: work")
         baton.paste(command.strip("`"))
@@ -188,7 +188,7 @@ def definition_rejected(exe):
     with world_of(exe, ways="next: dome") as baton:
         baton.start()
         remedy = baton.remedy("blocked", "file_rejected", LOOP, says=[DEFINITION + ":[0-9]+:"])
-        check(DEFINITION in remedy and f"baton validate '{DEFINITION}'" in remedy, remedy)
+        check(DEFINITION in remedy and f"baton validate {DEFINITION}" in remedy, remedy)
         define(baton)
         baton.changed("blocked", "file_rejected", LOOP)
 
@@ -204,7 +204,7 @@ def definition_gone(exe):
         os.remove(f"{baton.root}/{DEFINITION}")
         wait_until(lambda: ", then " in baton.remedy("stopped", "operator", LOOP), "the file is named")
         edit, command = baton.remedy("stopped", "operator", LOOP).split(", then ")
-        check(DEFINITION in edit and f"`baton validate '{DEFINITION}'`" in edit, edit)
+        check(DEFINITION in edit and f"`baton validate {DEFINITION}`" in edit, edit)
         define(baton)
         baton.paste(command.strip("`"))
         baton.changed("stopped", "operator", LOOP)
@@ -225,7 +225,7 @@ def state_rejected(exe):
     with foreign(exe, "runing") as baton:
         baton.start()
         remedy = baton.remedy("blocked", "file_rejected", LOOP, says=[STATE + ":[0-9]+:"])
-        check(STATE in remedy and f"baton validate '{STATE}'" in remedy, remedy)
+        check(STATE in remedy and f"baton validate {STATE}" in remedy, remedy)
         write(f"{baton.root}/{STATE}", {**state_of(baton), "status": "interrupted"})
         baton.changed("blocked", "file_rejected", LOOP)
 
@@ -240,7 +240,7 @@ def own_state_rejected(exe):
         good = state_of(baton)
         write(f"{baton.root}/{STATE}", b'{"status": "user_stopped",}\n')
         remedy = baton.remedy("blocked", "file_rejected", LOOP, says=[STATE + ":1:"])
-        check(STATE in remedy and f"baton validate '{STATE}'" in remedy, remedy)
+        check(STATE in remedy and f"baton validate {STATE}" in remedy, remedy)
         write(f"{baton.root}/{STATE}", good)
         baton.changed("blocked", "file_rejected", LOOP)
 

@@ -139,7 +139,7 @@ std::optional<Standing> Snapshot::trouble() const {
     return Standing{cause_of(Situation::workflow_gone),
                     paths.workflow() + " is missing, the run's copy of its workflow",
                     "put the workflow file back as " + paths.workflow() +
-                        ", then `baton validate " + shell_quoted(paths.workflow()) + "`",
+                        ", then `baton validate " + shell_word(paths.workflow()) + "`",
                     {}};
   return std::nullopt;
 }

@@ -100,7 +100,7 @@ std::string why_of(Situation situation, const Snapshot& snapshot) {
 
 std::string raise_limit(const Snapshot& snapshot, const char* verb) {
   return "raise `max_iterations` in " + snapshot.loop.path + ", check it with `baton validate " +
-         snapshot.loop.path + "`, then `" + command(verb, snapshot.view.flow) + "`";
+         shell_word(snapshot.loop.path) + "`, then `" + command(verb, snapshot.view.flow) + "`";
 }
 
 std::string action_of(Situation situation, const Snapshot& snapshot) {
@@ -140,7 +140,7 @@ Standing standing_without_state(const View& view) {
   if (const auto bad = view.rejected.find(path); bad != view.rejected.end())
     return {cause_of(Situation::state_rejected),
             "the loop's master state is not valid: " + first_error(path, bad->second),
-            "correct " + path + "; `baton validate " + path + "` checks it",
+            "correct " + path + "; `baton validate " + shell_word(path) + "` checks it",
             {}};
   return {cause_of(Situation::state_gone),
           "the loop's master state " + path + " is missing",

@@ -150,7 +150,7 @@ std::string named_run(const Job& job) {
 
 std::string correction(const Snapshot& snapshot, const std::string& path) {
   std::string what =
-      "correct " + path + " (`baton validate " + shell_quoted(path) + "` shows what is wrong)";
+      "correct " + path + " (`baton validate " + shell_word(path) + "` shows what is wrong)";
   if (const auto file = snapshot.view.docs.find(path); file != snapshot.view.docs.end())
     what += ", or put its last good version back: `" + command("recover", snapshot.view.flow) +
             " --write`";

@@ -107,7 +107,7 @@ class RequestHandler {
         bad != snapshot_.view.rejected.end() && !snapshot_.owned())
       return reply(request, false,
                    bad->first + " is not valid: " + first_error(bad->first, bad->second) +
-                       "; correct it first, `baton validate " + shell_quoted(bad->first) +
+                       "; correct it first, `baton validate " + shell_word(bad->first) +
                        "` checks it");
     if (snapshot_.state == nullptr)
       return reply(request, false,

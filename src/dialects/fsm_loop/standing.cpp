@@ -159,7 +159,7 @@ std::string definition_path(const Snapshot& snapshot) {
 
 /// `baton validate PATH`, in backticks.
 std::string validation(const std::string& path) {
-  return "`baton validate " + shell_quoted(path) + "`";
+  return "`baton validate " + shell_word(path) + "`";
 }
 
 std::string plain(const Value& value) {
@@ -183,7 +183,7 @@ std::string start_again(const Snapshot& snapshot) {
   for (const std::string& name : needed) {
     const Value* const given = before == nullptr ? nullptr : json::child(**before, name);
     if (given != nullptr)
-      text += " --set " + shell_quoted(name + "=" + plain(*given));
+      text += " --set " + shell_word(name + "=" + plain(*given));
     else if (json::child(*loop.context, name) == nullptr)
       text += " --set " + name + "=VALUE";
   }

@@ -203,7 +203,7 @@ void rejected(const Snapshot& snapshot, Decision& decision) {
     hold(decision, Situation::rejected,
          snapshot.path + " was rejected (" + first_error(snapshot.path, snapshot.file.rejected) +
              ")",
-         "correct " + snapshot.path + " (`baton validate " + snapshot.path +
+         "correct " + snapshot.path + " (`baton validate " + shell_word(snapshot.path) +
              "` shows what is wrong), or put its last good version back: `" +
              command("recover", snapshot.view.flow) + " --write`");
 }
@@ -401,10 +401,10 @@ Decision decide(const View& view) {
   if (!snapshot) {
     decision.control = Control::idle;
     if (const auto file = view.rejected.begin(); file != view.rejected.end())
-      stand(
-          decision, Situation::rejected,
-          file->first + " was rejected (" + first_error(file->first, file->second) + ")",
-          "correct " + file->first + " (`baton validate " + file->first + "` shows what is wrong)");
+      stand(decision, Situation::rejected,
+            file->first + " was rejected (" + first_error(file->first, file->second) + ")",
+            "correct " + file->first + " (`baton validate " + shell_word(file->first) +
+                "` shows what is wrong)");
     return decision;
   }
   stand(decision, Situation::running, "no step is due", "");
@@ -423,8 +423,8 @@ Decision decide(const View& view) {
     else if (snapshot->has_ended())
       ended(*snapshot, decision);
     refuse_requests(*snapshot,
-                    " was rejected; correct it first (`baton validate " + snapshot->path +
-                        "` shows what is wrong)",
+                    " was rejected; correct it first (`baton validate " +
+                        shell_word(snapshot->path) + "` shows what is wrong)",
                     decision);
   } else if (snapshot->has_ended()) {
     (void)answer_requests(*snapshot, NextStep{}, edits, decision);

@@ -267,7 +267,7 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
 }  // namespace
 
 std::string correct(const std::string& path) {
-  return "correct " + path + ", then `baton validate " + shell_quoted(path) + "`";
+  return "correct " + path + ", then `baton validate " + shell_word(path) + "`";
 }
 
 Decision decide(const View& view) {

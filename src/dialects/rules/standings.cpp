@@ -34,8 +34,8 @@ void no_stage(const View& view, const Rule& rule, Decision& decision) {
     if (!many)
       return decision.holds.push_back(Hold{"", "", cause_of(Situation::no_stage), why,
                                            "write the stage at " + rule.stage.pointer + " of " +
-                                               path + ", then `baton validate " +
-                                               shell_quoted(path) + "`"});
+                                               path + ", then `baton validate " + shell_word(path) +
+                                               "`"});
     if (const Value* const root = record_of(*accepted.document);
         root != nullptr && without_subjects(*root, rule.stage.pointer))
       decision.standing.why = why;
@@ -156,7 +156,7 @@ Hold Standings::unknown(const Subject& subject, const Word& stage) const {
               quoted(stage) + " is no stage of the rule " + rule_.name +
                   (asked.empty() ? "; it has " + some_of(known_) : asked),
               "correct " + pointer + " in " + path + line + ", then `baton validate " +
-                  shell_quoted(path) + "`"};
+                  shell_word(path) + "`"};
 }
 
 }  // namespace baton::rules

@@ -109,7 +109,7 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
       return Hold{
           "", subject, cause_of(Situation::file_missing),
           "no file can be called by this name, so that " + text(member.place) + " cannot be set",
-          "rename the subject, then `baton validate " + shell_quoted(snapshot_.holder(subject)) +
+          "rename the subject, then `baton validate " + shell_word(snapshot_.holder(subject)) +
               "`"};
     if (file == nullptr && view_.rejected.contains(path))
       return Hold{"", subject, cause_of(Situation::file_rejected),
@@ -119,7 +119,7 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
     if (file == nullptr || !file->present)
       return Hold{"", subject, cause_of(Situation::file_missing),
                   path + " is not there, so that " + text(member.place) + " cannot be set",
-                  "write " + path + ", then `baton validate " + shell_quoted(path) + "`"};
+                  "write " + path + ", then `baton validate " + shell_word(path) + "`"};
     if (!file->rejected.empty())
       return Hold{"", subject, cause_of(Situation::file_rejected),
                   path + " has a version that was rejected, which is not written over: " +

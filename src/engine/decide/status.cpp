@@ -281,9 +281,8 @@ void add_rejected(const FlowRecord& record, std::vector<Hold>& holds) {
       return hold.cause.reason == Reason::file_rejected && hold.why.find(file) != std::string::npos;
     });
     if (!named)
-      holds.push_back(
-          Hold{"", "", Reason::file_rejected, first_finding(row),
-               "correct " + path + ", then `baton validate " + shell_quoted(path) + "`"});
+      holds.push_back(Hold{"", "", Reason::file_rejected, first_finding(row),
+                           "correct " + path + ", then `baton validate " + shell_word(path) + "`"});
   }
 }
 

@@ -40,7 +40,7 @@ Hold behind(const std::string& path, bool rejected) {
   const std::string why = "a write of baton's own gave way to another version of " + path;
   if (rejected)
     return Hold{"", "", Reason::file_rejected, why + ", which is rejected",
-                "correct " + path + ", then `baton validate " + shell_quoted(path) +
+                "correct " + path + ", then `baton validate " + shell_word(path) +
                     "`; what of the write is not contradicted by that is made"};
   return Hold{"", "", Reason::settling, why + ", which is not accepted yet"};
 }
