@@ -271,6 +271,7 @@ class Runner {
     if (const Value* const arguments = json::child(what, "arguments"))
       request.arguments = Json(*arguments);
     request.by = text_of(what, "by");
+    request.agent = text_of(what, "agent");
     request.made = world_.clock.at;
     world_.requests.add(request);
     return waits(step, &what) ? std::nullopt : settle();

@@ -36,6 +36,8 @@ struct Request {
   Subject subject;  ///< empty: the whole flow
   Json arguments;   ///< an object; depends on the verb
   std::string by;   ///< who asked, for the history
+  /// Which agent asked from inside its run: `developer (run ab12cd34)`. Empty: a person.
+  std::string agent;
   Time made{};
 };
 

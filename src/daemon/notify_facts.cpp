@@ -59,6 +59,12 @@ const Hold* hold_of(const FlowRecord& record, const Event& event) {
   return found == record.holds.end() ? other : &*found;
 }
 
+/// Whether the event reports the order that is in force.
+bool is_ordered(const ControlRow& control, const Event& event) {
+  return (control.control == Control::pause || control.control == Control::stop) &&
+         word(cause_of(control.control, control.reason).condition) == event.event;
+}
+
 NotifyFacts facts_of(const FlowRecord& record, const FlowStatus& status, const Event& event) {
   NotifyFacts facts{.cause = status.cause,
                     .since = status.since,
@@ -75,6 +81,11 @@ NotifyFacts facts_of(const FlowRecord& record, const FlowStatus& status, const E
     facts.cause = hold->cause;
     facts.why = hold->why;
     facts.action = hold->action;
+  } else if (is_ordered(record.control, event)) {
+    // The status is `running` while its agents run.
+    facts.cause = cause_of(record.control.control, record.control.reason);
+    facts.why = record.control.why;
+    facts.action = command("resume", record.id);
   } else if (status.cause.condition != condition_of(event) &&
              standing.cause.condition == condition_of(event)) {
     // The status is `running` while another agent of the flow is at work.
@@ -97,6 +108,12 @@ std::optional<NotifyFacts> facts_of_root(const FlowRecords& records, const Plan&
                        .since = all.front().since,
                        .why = all.front().why,
                        .action = all.front().action};
+  const auto root = records.find(FlowId{});
+  if (root != records.end() && is_ordered(root->second.control, event))
+    return NotifyFacts{.cause = cause_of(root->second.control.control, root->second.control.reason),
+                       .since = event.time,
+                       .why = event.why,
+                       .action = "baton resume --all"};
   const bool existing = std::any_of(records.begin(), records.end(), [](const auto& row) {
     return row.second.control.reason == word(Reason::existing);
   });

@@ -224,6 +224,25 @@ def by_operator(exe):
         check(not baton.told("paused") and not baton.told("stopped"), baton.told())
 
 
+def by_agent(exe):
+    """What an agent asks for is told, with the agent, also while that agent still runs."""
+    with Told(exe) as baton:
+        stop = 'baton stop rules/t/a --root "$BATON_ROOT" --no-wait'
+        baton.settings["agents"] = {"worker": {"command": ["sh", "-c", stop.replace("baton", exe, 1)]}}
+        baton.configure()
+        baton.start()
+        baton.ticket("a", "ready")
+        told = wait_until(lambda: baton.told("stopped"), "the stop is told", lambda: baton.lines("events"))[0]
+        run = baton.lines("agents")[0]["run"][:8]
+        check((told["condition"], told["reason"], told["flow"]) == ("stopped", "agent", "rules/t/a"), told)
+        check(told["why"].endswith(f"stopped by the agent worker (run {run})"), told)
+        check(told["do"] == "baton resume rules/t/a", told)
+        baton.idle()
+        status = [each for each in baton.lines("status") if each["flow"] == "rules/t/a"][0]
+        check((status["condition"], status["reason"]) == ("stopped", "agent") and run in status["why"], status)
+        check(len(baton.told("stopped")) == 1, baton.told())
+
+
 def root_gone(exe):
     """That a root is not there is told once, and files that are gone with their flow."""
     with Told(exe) as baton:
@@ -587,5 +606,5 @@ def shipped_program(exe):
 
 if __name__ == "__main__":
     world.main_parts((told_once, ended_with_the_daemon, limited, last_words, as_described, three_attempts, together,
-                      by_operator, root_gone, files_gone, failing, reload_goes_on, reminded, too_many, busy_folder, closed_streams,
+                      by_operator, by_agent, root_gone, files_gone, failing, reload_goes_on, reminded, too_many, busy_folder, closed_streams,
                       finished, accepted, refused, wrongly_set, by_mail, shipped_program))

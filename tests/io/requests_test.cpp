@@ -35,6 +35,7 @@ Request pause_request() {
           .subject = "main",
           .arguments = Json::object({{"why", "lunch \"now\"\n"}, {"n", 3}}),
           .by = "me",
+          .agent = "worker (run ab12cd34)",
           .made = {}};
 }
 
@@ -72,6 +73,7 @@ TEST_CASE("a request arrives whole, and its answer comes back") {
   CHECK(pending[0].subject == sent.subject);
   CHECK(pending[0].arguments == sent.arguments);
   CHECK(pending[0].by == sent.by);
+  CHECK(pending[0].agent == sent.agent);
   CHECK(pending[0].made > Time{});
   CHECK(requests->pending(damaged).size() == 1);
   CHECK_FALSE(await_reply(state.path(), *id, Millis(0)));

@@ -55,7 +55,8 @@ Request request_of(const ControlWish& wish, const FlowId& flow) {
           .flow = flow,
           .subject = wish.subject,
           .arguments = wish.arguments,
-          .by = asked_by()};
+          .by = asked_by(),
+          .agent = asking_agent()};
 }
 
 ExitCode control(const ControlWish& wish, const Context& context, const FlowId& flow) {

@@ -58,10 +58,13 @@ ExitCode recover(const RecoverWish& wish) {
     complain("nothing was written; use --write to write it");
     return finish();
   }
-  return submit(
-      root.context,
-      {.verb = "recover", .flow = place->flow, .arguments = Json::object(), .by = asked_by()},
-      !wish.no_wait);
+  return submit(root.context,
+                {.verb = "recover",
+                 .flow = place->flow,
+                 .arguments = Json::object(),
+                 .by = asked_by(),
+                 .agent = asking_agent()},
+                !wish.no_wait);
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ class RequestHandler {
     snapshot_.memo.idle = 0;
     snapshot_.memo.pause_asked = status == Status::paused;
     snapshot_.memo.exit_asked = status == Status::user_exit;
+    snapshot_.memo.asking_agent = request.agent;
     snapshot_.memo.hurry = false;
     reply(request, true, message + beside());
   }
@@ -146,6 +147,7 @@ class RequestHandler {
 
   void keep_paused(const Request& request) {
     snapshot_.memo.pause_asked = true;
+    snapshot_.memo.asking_agent = request.agent;
     confirm(request);
     reply(request, true, "it is paused" + beside());
   }

@@ -341,6 +341,8 @@ void stand(Snapshot& snapshot, bool writing, Decision& decision) {
   }
   if (!writing && status != Status::user_exit)
     memo.exit_asked = false;
+  if (!writing && status == Status::running)
+    memo.asking_agent.clear();
   decision.progress = progress_of(snapshot.loop);
   auto standing = standing_of(snapshot);
   if (!standing)

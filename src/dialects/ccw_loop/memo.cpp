@@ -23,6 +23,7 @@ void fields(Memo& memo, Visit visit) {
   visit("answer", memo.answer);
   visit("pause_asked", memo.pause_asked);
   visit("exit_asked", memo.exit_asked);
+  visit("asking_agent", memo.asking_agent);
   visit("resumed_over", memo.resumed_over);
   visit("left", memo.left);
   visit("hurry", memo.hurry);

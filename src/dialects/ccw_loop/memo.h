@@ -35,6 +35,7 @@ struct Memo {
   std::string answer;        ///< text that the person added to the choice
   bool pause_asked = false;  ///< a request paused the loop; false: somebody wrote it into the file
   bool exit_asked = false;   ///< the same for `user_exit`
+  std::string asking_agent;  ///< the agent whose request moved the loop last; empty: a person's
   /// The status before a request set the loop to running while an executor was alive. An old copy
   /// of that executor may bring the status back. Empty once the executor has written `running` with
   /// new work, or has ended.

@@ -39,6 +39,7 @@ const HoldRow* hold_of(const Snapshot& snapshot) {
 Situation situation_of(const Snapshot& snapshot) {
   const Memo& memo = snapshot.memo;
   const HoldRow* const hold = hold_of(snapshot);
+  const bool agent = !memo.asking_agent.empty();
   switch (snapshot.loop.status) {
     case Status::created:
     case Status::running:
@@ -46,22 +47,26 @@ Situation situation_of(const Snapshot& snapshot) {
     case Status::completed:
       return Situation::completed;
     case Status::user_exit:
-      return memo.exit_asked ? Situation::exit_by_operator : Situation::exit_by_agent;
+      return memo.exit_asked && !agent ? Situation::exit_by_operator : Situation::exit_by_agent;
     case Status::paused:
       if (hold != nullptr)
         return hold->paused;
-      return memo.pause_asked ? Situation::paused_by_operator : Situation::paused_by_files;
+      return !memo.pause_asked ? Situation::paused_by_files
+             : agent           ? Situation::paused_by_agent
+                               : Situation::paused_by_operator;
     case Status::failed:
       break;
   }
   if (snapshot.loop.broken())
     return hold == nullptr ? Situation::declared_failed : hold->failed;
   return snapshot.loop.text("failure_reason").empty() ? Situation::stopped_by_files
+         : agent                                      ? Situation::stopped_by_agent
                                                       : Situation::stopped_by_operator;
 }
 
 std::string why_of(Situation situation, const Snapshot& snapshot) {
   const Loop& loop = snapshot.loop;
+  const std::string agent = "the agent " + printable(snapshot.memo.asking_agent, 120);
   switch (situation) {
     case Situation::created:
       return "the loop is created and has not been started";
@@ -69,6 +74,8 @@ std::string why_of(Situation situation, const Snapshot& snapshot) {
       return "the loop is completed: " + loop.summary();
     case Situation::paused_by_operator:
       return "a person paused the loop";
+    case Situation::paused_by_agent:
+      return agent + " paused the loop";
     case Situation::paused_by_files:
       return "the master state says paused";
     case Situation::declared_failed:
@@ -77,12 +84,15 @@ std::string why_of(Situation situation, const Snapshot& snapshot) {
       break;
     case Situation::stopped_by_operator:
       return "a person stopped the loop";
+    case Situation::stopped_by_agent:
+      return agent + " stopped the loop";
     case Situation::stopped_by_files:
       return "the master state says failed and gives no reason";
     case Situation::exit_by_operator:
       return "a person put the loop aside";
     case Situation::exit_by_agent:
-      return "the executor put the loop aside (user_exit)";
+      return snapshot.memo.exit_asked ? agent + " put the loop aside"
+                                      : "the executor put the loop aside (user_exit)";
     case Situation::no_progress:
     case Situation::debugging_stuck:
     case Situation::no_tests:

@@ -135,7 +135,9 @@ class RequestHandler {
     if (now != Status::running && now != Status::awaiting_continuation)
       return reply(request, true, "the loop has ended: " + status());
     snapshot_.memo.spawn.clear();
-    snapshot_.memo.stopped_by = word(Situation::stopped_by_operator);
+    snapshot_.memo.stopped_by =
+        word(request.agent.empty() ? Situation::stopped_by_operator : Situation::stopped_by_agent);
+    snapshot_.memo.stopper = request.agent;
     machine_.halt(Status::user_stopped, "user_stopped");
     reply(request, true,
           snapshot_.live() == nullptr ? "stopped" : "stopped; its running action is being ended");

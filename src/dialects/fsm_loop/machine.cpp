@@ -380,6 +380,7 @@ void Machine::resume_loop(bool from_handoff) {
   snapshot_.memo.spawned.clear();
   snapshot_.memo.last_run.clear();
   snapshot_.memo.stopped_by.clear();
+  snapshot_.memo.stopper.clear();
   events_.add("loop_resume", payload, 0);
   const Frame& top = snapshot_.memo.frames.back();
   stage(top, kStep.at(static_cast<std::size_t>(top.work.step)).word);

@@ -159,6 +159,7 @@ void fields(Memo& memo, Visit visit) {
   visit("spawned", memo.spawned);
   visit("last_run", memo.last_run);
   visit("stopped_by", memo.stopped_by);
+  visit("stopper", memo.stopper);
   visit("scope", memo.scope);
   visit("dealt", memo.dealt);
 }

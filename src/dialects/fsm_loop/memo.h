@@ -167,6 +167,7 @@ struct Memo {
   RunId spawned;      ///< the run of that agent
   std::string last_run;  ///< the last run of the present state and how it ended; empty: none
   Word stopped_by;       ///< the word of the Situation in which the loop was stopped
+  std::string stopper;   ///< the agent whose command stopped the loop; empty: none did
   std::vector<std::string> dealt;  ///< answered requests that the view may still hold
   /// The first frame is the loop of the flow itself. A deque keeps references to frames valid.
   std::deque<Frame> frames;

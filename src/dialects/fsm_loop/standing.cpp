@@ -87,6 +87,9 @@ std::string why_limited(const Snapshot& snapshot, const Record& record) {
 
 std::string why_stopped(Situation situation, const Snapshot& snapshot, const Record& record) {
   const std::string state = " in the state " + quoted_word(record.current_state);
+  const std::string& stopper = snapshot.memo.stopper;
+  if (situation == Situation::stopped_by_agent && !stopper.empty())
+    return "the agent " + printable(stopper, kMostTextShown) + " stopped the loop" + state;
   if (situation == Situation::stopped_by_agent)
     return "an agent asked for the end of the loop" + state + " (LOOP_STOP)" + said(record.error) +
            by_run(snapshot.memo);

@@ -22,23 +22,30 @@ std::size_t live_runs(const FlowRecord& record) {
 }
 
 std::string by(const Request& request) {
+  if (!request.agent.empty())
+    return " by the agent " + printable(request.agent, 120);
   return request.by.empty() ? "" : " by " + printable(request.by, 80);
 }
 
-/// The reason of an order. An agent that asked is named by its run behind its user: `anna (run
-/// 1a2b3c4d)`, see asked_by() of workspace/environment.h.
-Word reason_of(const Request& request, const char* order) {
-  return request.by.find(" (run ") == std::string::npos ? Word(order) : Word(word(Reason::agent));
+/// Enters a pause or a stop. `word` is its event and, if a person asked for it, its reason.
+void order(const Request& request, Control control, const Word& word, FlowRecord& record,
+           Draft& draft) {
+  const bool agent = !request.agent.empty();
+  const std::string why = word + by(request);
+  draft.control(record, control, agent ? Word(baton::word(Reason::agent)) : word, why);
+  // A person hears of what an agent asked for.
+  if (agent)
+    draft.event(word, record.id, why);
 }
 
 Answer pause(const Request& request, FlowRecord& record, Draft& draft) {
-  draft.control(record, Control::pause, reason_of(request, "paused"), "paused" + by(request));
+  order(request, Control::pause, "paused", record, draft);
   const std::size_t running = live_runs(record);
   return {true, running == 0 ? "paused" : "paused; " + plural(running, "agent") + " may finish"};
 }
 
 Answer stop(const Request& request, FlowRecord& record, Draft& draft) {
-  draft.control(record, Control::stop, reason_of(request, "stopped"), "stopped" + by(request));
+  order(request, Control::stop, "stopped", record, draft);
   if (!record.live())
     return {true, "stopped: no agent runs, and none is started until `baton resume " +
                       text(record.id) + "`"};

@@ -188,10 +188,13 @@ void tell_end(FlowRecord& record, Draft& draft) {
   const Condition condition = own.cause.condition;
   const bool ended = condition == Condition::done || condition == Condition::failed ||
                      condition == Condition::stopped || condition == Condition::paused;
-  // A hold of the same condition is told by itself.
+  // An agent's order was told when it was given, and a hold of the same condition is told by
+  // itself.
+  const bool ordered = record.control.reason == word(Reason::agent) &&
+                       (condition == Condition::stopped || condition == Condition::paused);
   const bool held =
-      std::any_of(record.decision.holds.begin(), record.decision.holds.end(),
-                  [&](const Hold& hold) { return hold.cause.condition == condition; });
+      ordered || std::any_of(record.decision.holds.begin(), record.decision.holds.end(),
+                             [&](const Hold& hold) { return hold.cause.condition == condition; });
   if (ended && !held && record.notified.open)
     draft.event(condition == Condition::done ? "finished" : Word(word(condition)), record.id,
                 condition == Condition::done ? std::string(word(condition)) : own.why);

@@ -61,6 +61,7 @@ std::string request_text(const Request& request) {
               {"subject", request.subject},
               {"arguments", request.arguments.is_null() ? Json::object() : request.arguments},
               {"by", request.by},
+              {"agent", request.agent},
               {"made", iso_time(request.made, true)}})
       .pretty();
 }
@@ -81,6 +82,7 @@ Result<Request> parse_request(std::string_view text, const std::string& id) {
                   .subject = string("subject"),
                   .arguments = Json::object(),
                   .by = string("by"),
+                  .agent = string("agent"),
                   .made = parse_time(string("made")).value_or(Time{})};
   if (!safe_name(request.verb))
     return fail(Errc::schema, "has no verb", "#/verb");
