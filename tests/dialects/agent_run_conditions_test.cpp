@@ -41,6 +41,7 @@ constexpr std::array kTold = {
     Told{Situation::cost_limit, C::blocked, Reason::cap_reached, O::by_until, O::by_until, N::once},
     Told{Situation::approval_wanted, C::blocked, Reason::approval_wanted, O::by_until, O::by_until,
          N::once},
+    Told{Situation::needs_steps, C::waiting, Reason::dependency, O::goes_on, O::by_until, N::never},
     Told{Situation::gate_closed, C::waiting, Reason::condition, O::goes_on, O::by_until, N::never},
     Told{Situation::backing_off, C::waiting, Reason::back_off, O::goes_on, O::by_until, N::never},
     Told{Situation::report_awaited, C::waiting, Reason::settling, O::goes_on, O::by_until,

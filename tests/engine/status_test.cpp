@@ -54,6 +54,32 @@ TEST_CASE("status of an agent that runs on after a pause says both") {
   CHECK(status_of(record, Plan{}, ControlRow{}).why == "paused by anna" + says);
 }
 
+TEST_CASE("a pause that baton itself ordered is told once while an agent runs") {
+  FlowRecord record;
+  record.id = FlowId{"rules", "groups"};
+  Run run;
+  run.key.role = "qa";
+  run.key.subject = "main";
+  run.why = "status is ready";
+  record.runs.push_back(run);
+  record.control.control = Control::pause;
+  record.control.reason = "cap_reached";
+  record.control.why = "60 starts within an hour";
+  CHECK(status_of(record, Plan{}, ControlRow{}).why ==
+        "qa: status is ready; not started: 60 starts within an hour");
+}
+
+TEST_CASE("steps that wait for other steps do not make a flow loud") {
+  const FlowStatus status =
+      status_with({{"dev", "two", Reason::dependency, "waits for the step one"},
+                   {"dev", "one", Reason::back_off, "attempt 1 of 3"},
+                   {"dev", "three", Reason::dependency, "waits for the step two"}});
+  CHECK(status.cause == Cause(Reason::back_off));
+  CHECK(status.why == "one: attempt 1 of 3");
+  CHECK(status_with({{"dev", "b", Reason::dependency, "waits for the step a"}}).cause ==
+        Cause(Reason::dependency));
+}
+
 TEST_CASE(
     "status of a flow whose agents run says what is not started and which file is wrong besides") {
   FlowRecord record;

@@ -253,6 +253,17 @@ bool put_aside(const Snapshot& snapshot, const Step& step, Decision& decision) {
   return true;
 }
 
+/// The steps that have to come first.
+std::vector<std::string> needed_by(const Snapshot& snapshot, const Step& step) {
+  std::vector<std::string> steps;
+  for (const std::string& id : step.needs)
+    if (!snapshot.done(id))
+      steps.push_back(id);
+  if (const auto& loop = snapshot.record(step.id).blocked_by_loop; steps.empty() && loop)
+    steps.push_back(*loop);
+  return steps;
+}
+
 void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::string>& items_read,
                Decision& decision) {
   const StepRecord& record = snapshot.record(step.id);
@@ -261,8 +272,12 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
     add_desired(snapshot, step, decision);
     return;
   }
-  if (record.status != Status::pending || !snapshot.needs_done(step) || record.blocked_by_loop)
+  if (record.status != Status::pending)
     return;
+  if (const auto needed = needed_by(snapshot, step); !needed.empty())
+    return hold(decision, step, Situation::needs_steps,
+                "waits for the " + std::string(needed.size() == 1 ? "step " : "steps ") +
+                    printable(join(needed, ", "), 200));
   if (!gates_open(snapshot, step, decision))
     return;
   if (const Run* const live = snapshot.live(step.id)) {

@@ -31,6 +31,24 @@ Json desired_json(const Desired& desired) {
                        {"why", desired.why}});
 }
 
+/// The first finding of a version that is valid by itself, at its place.
+Finding by_history(const RejectedRow& row) {
+  Finding finding;
+  finding.rule = "history";
+  finding.message = first_message(row);
+  const auto findings = parse_json(row.findings);
+  const Value* const first = findings ? json::at(**findings, "/0") : nullptr;
+  if (first == nullptr)
+    return finding;
+  finding.pointer = json::text(*first, "pointer").value_or("");
+  const auto number = [&](std::string_view name) {
+    return static_cast<std::size_t>(
+        std::max<std::int64_t>(1, json::integer(*first, name).value_or(1)));
+  };
+  finding.span.begin = {number("line"), number("column"), 0};
+  return finding;
+}
+
 template <class Items, class Make>
 Json list(const Items& items, const Make& make) {
   Json all = Json::array();
@@ -105,10 +123,7 @@ Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow
     if (const auto rejected = record.rejected.find(document.path);
         rejected != record.rejected.end() && document.verdict == DocumentVerdict::accepted) {
       document.verdict = DocumentVerdict::rejected;
-      Finding finding;
-      finding.rule = "history";
-      finding.message = first_message(rejected->second);
-      document.findings.push_back(std::move(finding));
+      document.findings.push_back(by_history(rejected->second));
     }
     const auto conflict = record.conflicts.find(document.path);
     if (conflict == record.conflicts.end() || document.verdict != DocumentVerdict::accepted)
@@ -120,10 +135,7 @@ Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow
   }
   explanation.stages = record.stages;
   explanation.desired = record.decision.desired;
-  if (record.held)
-    explanation.holds.push_back(*record.held);
-  for (const Hold& hold : record.holds)
-    explanation.holds.push_back(hold);
+  explanation.holds = obstacles(record);
   std::copy_if(plan.starts.begin(), plan.starts.end(), std::back_inserter(explanation.starts),
                [&](const Start& start) { return start.key.flow == record.id; });
   explanation.runs = record.runs;

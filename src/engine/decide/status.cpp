@@ -49,12 +49,20 @@ int rank(const Cause& cause) {
   constexpr int kStep = 4;
   return kStep * row_of(cause.condition).rank + (cause.reason == Reason::no_change       ? 2
                                                  : cause.reason == Reason::file_rejected ? 1
+                                                 : cause.reason == Reason::dependency    ? 1
                                                                                          : 0);
 }
 
+/// Whether an operator or an agent asked for it. A pause that baton itself ordered is `blocked`.
 bool is_operators(const Cause& cause) {
   return (cause.condition == Condition::stopped || cause.condition == Condition::paused) &&
          (cause.reason == Reason::by_operator || cause.reason == Reason::agent);
+}
+
+/// Leaves out what waits for another subject. It follows from what is said of the others, and a
+/// flow may have many such subjects.
+void leave_out_dependencies(std::vector<Hold>& holds) {
+  std::erase_if(holds, [](const Hold& hold) { return hold.cause.reason == Reason::dependency; });
 }
 
 /// The order of an operator, of an agent or of baton itself that is in force.
@@ -63,30 +71,6 @@ std::optional<Hold> control_hold(const FlowId& flow, const ControlRow& control) 
     return std::nullopt;
   return Hold{"", "", cause_of(control.control, control.reason), control.why,
               command("resume", flow)};
-}
-
-/// All that stands in the way of the flow, what counts first at the front. `own`: the order for
-/// this flow alone, which counts before everything but its end.
-std::vector<Hold> obstacles(const FlowRecord& record) {
-  std::vector<Hold> holds = record.holds;
-  const auto has = [&](const Hold& one) {
-    return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
-      return other.cause == one.cause && other.why == one.why;
-    });
-  };
-  if (record.held && !has(*record.held))
-    holds.push_back(*record.held);
-  if (auto own = control_hold(record.id, record.control); own && !has(*own))
-    holds.push_back(*std::move(own));
-  add_rejected(record, holds);
-  std::stable_sort(holds.begin(), holds.end(), [](const Hold& one, const Hold& other) {
-    return std::pair(!is_operators(one.cause), rank(one.cause)) <
-           std::pair(!is_operators(other.cause), rank(other.cause));
-  });
-  // Files that are gone come even before an order.
-  std::stable_partition(holds.begin(), holds.end(),
-                        [](const Hold& hold) { return hold.cause.condition == Condition::gone; });
-  return holds;
 }
 
 std::vector<const Hold*> all_of(const std::vector<Hold>& holds) {
@@ -143,6 +127,7 @@ void show_running(FlowStatus& status, const FlowRecord& record, const Plan& plan
   }
   std::vector<Hold> others = obstacles(record);
   std::erase_if(others, [](const Hold& hold) { return is_operators(hold.cause); });
+  leave_out_dependencies(others);
   const auto files = std::stable_partition(others.begin(), others.end(), [](const Hold& hold) {
     return hold.cause.condition != Condition::gone && hold.cause.reason != Reason::file_rejected;
   });
@@ -152,9 +137,11 @@ void show_running(FlowStatus& status, const FlowRecord& record, const Plan& plan
     why += "; not started: " + join_holds(all_of(others));
   if (!wrong.empty())
     why += "; " + join_holds(all_of(wrong));
-  // A stop needs no such note, because its agents are shown as being ended.
+  // A stop needs no such note, because its agents are shown as being ended. A pause that baton
+  // itself ordered is among the causes already.
   for (const ControlRow* const control : {&record.control, &root})
-    if (control->control == Control::pause) {
+    if (control->control == Control::pause &&
+        is_operators(cause_of(control->control, control->reason))) {
       why = control->why + (control == &root ? " (the whole root)" : "") + "; " +
             std::to_string(status.agents) + (status.agents == 1 ? " agent" : " agents") +
             " may finish: " + why;
@@ -225,6 +212,8 @@ void show_flow(FlowStatus& status, const FlowRecord& record, const Plan& plan,
   const Start* const start = start_of(record, plan, nullptr);
   if (start != nullptr)
     holds.push_back(Hold{"", "", Reason::start, start->desired.why});
+  if (start != nullptr || (!holds.empty() && holds.front().cause.reason != Reason::dependency))
+    leave_out_dependencies(holds);
   const bool own_first = holds.empty() || (!is_operators(holds.front().cause) &&
                                            before(own.cause, holds.front().cause));
   if (!own_first)
@@ -274,6 +263,28 @@ void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& pla
 }
 
 }  // namespace
+
+std::vector<Hold> obstacles(const FlowRecord& record) {
+  std::vector<Hold> holds = record.holds;
+  const auto has = [&](const Hold& one) {
+    return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
+      return other.cause == one.cause && other.why == one.why;
+    });
+  };
+  if (record.held && !has(*record.held))
+    holds.push_back(*record.held);
+  if (auto own = control_hold(record.id, record.control); own && !has(*own))
+    holds.insert(holds.begin(), *std::move(own));
+  add_rejected(record, holds);
+  std::stable_sort(holds.begin(), holds.end(), [](const Hold& one, const Hold& other) {
+    return std::pair(!is_operators(one.cause), rank(one.cause)) <
+           std::pair(!is_operators(other.cause), rank(other.cause));
+  });
+  // Files that are gone come even before an order.
+  std::stable_partition(holds.begin(), holds.end(),
+                        [](const Hold& hold) { return hold.cause.condition == Condition::gone; });
+  return holds;
+}
 
 void add_rejected(const FlowRecord& record, std::vector<Hold>& holds) {
   for (const auto& [path, row] : record.rejected) {

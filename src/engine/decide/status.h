@@ -55,6 +55,10 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
 /// The status of all flows, by name. If folders of the root are faulty, the root comes first.
 std::vector<FlowStatus> statuses(const FlowRecords& records, const Plan& plan);
 
+/// All that stands in the way of the flow, what counts first at the front. An order for this flow
+/// alone counts before everything but the loss of its files.
+std::vector<Hold> obstacles(const FlowRecord& record);
+
 /// Adds what follows from rejected files, unless a hold names them already: somebody has to look.
 void add_rejected(const FlowRecord& record, std::vector<Hold>& holds);
 
