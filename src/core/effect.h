@@ -5,6 +5,7 @@
 // engine performs it.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -180,6 +181,10 @@ struct Decision {
   std::vector<Subject> ends;                     ///< subjects that have reached a declared end
   std::optional<Progress> progress;              ///< for `baton status`
   std::optional<std::uint32_t> spawns_per_hour;  ///< overrides the configured one
+  /// How many attempts subjects have whose attempts the dialect counts; 0: no number is known.
+  std::map<Subject, std::uint32_t> attempts_max;
+  /// Runs that ended well while their work failed, and why: `no_report`. Recorded with the runs.
+  std::map<RunId, Word> failed_work;
 };
 
 // ---- What the reconciler decides.

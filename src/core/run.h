@@ -121,6 +121,12 @@ inline bool left_something(const Run& run) {
   return run.reason == kCouldNotStop && !run.forgiven && !run.live();
 }
 
+/// The program ended well, and a dialect has found that its work failed. The reason says why.
+inline bool work_failed(const Run& run) {
+  return run.outcome == Outcome::succeeded && !run.reason.empty() && run.reason != kCouldNotStop &&
+         run.reason != kLookedAfter;
+}
+
 /// `baton retry`: baton may do the work again. A run that succeeded stays done; only the processes
 /// it left are marked as looked after.
 inline void forgive(Run& run) {

@@ -1,5 +1,6 @@
 #include "core/run_text.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
@@ -43,6 +44,11 @@ std::string reason_text(const Run& run) {
 }
 
 std::string outcome_text(const Run& run) {
+  if (work_failed(run)) {
+    std::string why = run.reason;
+    std::replace(why.begin(), why.end(), '_', ' ');
+    return "exit 0, step failed: " + why;
+  }
   const std::string reason = reason_text(run);
   return std::string(word(run.outcome)) + (reason.empty() ? "" : " (" + reason + ")");
 }

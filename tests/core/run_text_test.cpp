@@ -23,6 +23,14 @@ TEST_CASE("how a run ended is said with its reason") {
   CHECK(last_words(ended("exit_1", "")).empty());
 }
 
+TEST_CASE("a run that ended well while its work failed says both") {
+  Run run = ended("no_report", "");
+  run.outcome = Outcome::succeeded;
+  CHECK(outcome_text(run) == "exit 0, step failed: no report");
+  run.reason.clear();
+  CHECK(outcome_text(run) == "succeeded");
+}
+
 TEST_CASE("a program that was never entered is said with what the system said") {
   const Run run = ended("exec_failed", "before: ready\nbaton: the program /x cannot be run: why\n");
   CHECK(outcome_text(run) == "failed (exec_failed: the program /x cannot be run: why)");

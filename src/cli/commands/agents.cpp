@@ -20,7 +20,8 @@ std::string end_of(const Run& run) {
 Colour colour_of(const Run& run) {
   if (run.live())
     return Colour::green;
-  const bool fine = run.outcome == Outcome::succeeded || run.outcome == Outcome::voided;
+  const bool fine =
+      (run.outcome == Outcome::succeeded && !work_failed(run)) || run.outcome == Outcome::voided;
   return fine ? Colour::grey : Colour::red;
 }
 

@@ -72,6 +72,13 @@ std::string_view code_of(const Run& run) {
              : "no_report";
 }
 
+/// Fails the attempt. The run remembers why if it ended well itself.
+void fail_work(Snapshot& snapshot, const Step& step, const Run& run, std::string_view code,
+               const std::string& text, Decision& decision) {
+  fail_attempt(snapshot, step, code, text, decision);
+  decision.failed_work.emplace(run.id, code);
+}
+
 std::string last_output_line(const Run& run) {
   const auto lines = split(agent_text(run.output), '\n');
   const auto found = std::find_if(lines.rbegin(), lines.rend(), [](const std::string& line) {
@@ -212,7 +219,7 @@ void apply(Snapshot& snapshot, const Step& step, const Run& run, const Report& r
   if (!report.completed) {
     record.report_path = snapshot.paths.absolute(snapshot.paths.report(step.id));
     store_report(record, report);
-    fail_attempt(snapshot, step, "agent_reported", failure_of(run, report), decision);
+    fail_work(snapshot, step, run, "agent_reported", failure_of(run, report), decision);
     return;
   }
   if (!record.loop_items.is_null()) {
@@ -264,14 +271,14 @@ void handle_end(Snapshot& snapshot, const Step& step, const Run& run, Decision& 
       apply(snapshot, step, run, found.report, decision);
       break;
     case FoundReport::Kind::invalid:
-      fail_attempt(snapshot, step, "invalid_report", found.why, decision);
+      fail_work(snapshot, step, run, "invalid_report", found.why, decision);
       break;
     case FoundReport::Kind::none: {
       const std::string last_line = last_output_line(run);
-      fail_attempt(snapshot, step, code_of(run),
-                   reason_of(run) + " without a report" +
-                       (last_line.empty() ? std::string() : ": " + last_line),
-                   decision);
+      fail_work(snapshot, step, run, code_of(run),
+                reason_of(run) + " without a report" +
+                    (last_line.empty() ? std::string() : ": " + last_line),
+                decision);
       break;
     }
   }

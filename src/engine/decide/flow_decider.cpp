@@ -51,6 +51,19 @@ void enter_spent(FlowRecord& record, Draft& draft) {
   }
 }
 
+/// What the dialect found out about the work of runs that ended well.
+void enter_failed_work(FlowRecord& record, Draft& draft) {
+  for (const auto& [id, why] : record.decision.failed_work) {
+    const auto known = record.run(id);
+    if (known == record.runs.end() || known->outcome != Outcome::succeeded ||
+        !known->reason.empty())
+      continue;
+    Run run = *known;
+    run.reason = why;
+    draft.put(record, run);
+  }
+}
+
 /// What to do if a file to create is there already and was rejected; "" if there is none.
 std::string in_the_way(const FlowRecord& record, const std::vector<Update>& updates) {
   for (const Update& update : updates)
@@ -375,6 +388,7 @@ std::optional<Hold> FlowDecider::settle(View& view, const Catalog::Entry& entry,
     // of a thousand flows.
     const Json memo = std::exchange(record.decision.memo, Json());
     enter_spent(record, draft);
+    enter_failed_work(record, draft);
     const bool writes = !record.decision.updates.empty();
     if (writes && record.control.reason == kMoved) {
       take_back(view.requests, record, record.control.why, draft);
