@@ -79,7 +79,8 @@ def runs_named_by_themselves(exe):
         loops.define("x", TWO % ("x", "x"))
         world.write(running(loops, name + ".state.json"), state_of("x", status="interrupted"))
         loops.start()
-        wait_until(lambda: why(loops, name) == "another program has ended it (interrupted)", lambda: why(loops, name))
+        ended = f"another program has ended it (interrupted); `baton resume fsm_loop/{name}` lets baton go on"
+        wait_until(lambda: why(loops, name) == ended, lambda: why(loops, name))
         check(told(loops, name) == ("idle", "other_program", None), told(loops, name))
         loops.call("resume", "fsm_loop/" + name)
         loops.wait_end(name)

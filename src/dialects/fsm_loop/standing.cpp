@@ -79,9 +79,13 @@ std::string why_limited(const Snapshot& snapshot, const Record& record) {
   const Loop loop = own_loop(snapshot);
   if (record.terminated_by == "max_iterations_reached")
     return "the loop repeats for ever and has made its last pass" +
-           (loop.max_passes ? " of " + std::to_string(*loop.max_passes) : std::string());
-  return "the loop has used up its " + std::to_string(record.max_steps.value_or(loop.max_steps)) +
-         " steps; it stands in the state " +
+           (loop.max_passes ? " of " + std::to_string(*loop.max_passes) + " (max_iterations)"
+                            : std::string());
+  const std::int64_t most = record.max_steps.value_or(loop.max_steps);
+  return "the loop has used up its " + std::to_string(most) + (most == 1 ? " step" : " steps") +
+         // The word of the definition, where it is not the plain one.
+         (record.terminated_by == "max_iterations" ? " (max_iterations)" : "") +
+         "; it stands in the state " +
          quoted_word(record.limited_state.empty() ? record.current_state : record.limited_state);
 }
 
@@ -238,7 +242,11 @@ Standing rejected(Situation situation, const std::string& path, const std::strin
 Standing of_other_program(const Snapshot& snapshot, const Record& record) {
   const Situation others = Situation::other_program;
   if (record.status != Status::running)
-    return of(others, "another program has ended it (" + std::string(record.status_word()) + ")");
+    return of(others,
+              "another program has ended it (" + std::string(record.status_word()) + ")" +
+                  (kStatus.at(static_cast<std::size_t>(record.status)).resumable
+                       ? "; `" + command("resume", snapshot.view.flow) + "` lets baton go on"
+                       : ""));
   switch (owner_of(snapshot)) {
     case Owner::alive:
       return of(others, "another program (process " +
