@@ -90,6 +90,9 @@ struct Desired {
   std::uint32_t turn = 0;
   std::vector<Claim> claims;
   std::optional<Action> action;
+  /// The number of the first attempt under this key. A dialect that repeats work under a new key
+  /// counts on.
+  std::uint32_t first_attempt = 1;
   std::optional<RunLimits> limits;   ///< override those of the role
   std::optional<RetryLimits> retry;  ///< override the configured ones
   std::string why;

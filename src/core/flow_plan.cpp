@@ -199,7 +199,7 @@ class FlowPlanner {
     if (std::any_of(plan_.candidates.begin(), plan_.candidates.end(),
                     [&](const Candidate& other) { return other.key == candidate.key; }))
       return;
-    candidate.attempt = record.attempts + 1;
+    candidate.attempt = std::max(record.attempts + 1, desired.first_attempt);
     plan_.candidates.push_back(candidate);
   }
 
@@ -313,8 +313,8 @@ class FlowPlanner {
          (record.last->outcome == Outcome::voided
               ? "the last start did not run (" + reason_text(*record.last) + ")"
               : "attempt " + std::to_string(record.attempts) + " of " +
-                    std::to_string(limits.max_attempts) + ", " + run_name(*record.last) + ", " +
-                    ended_as(*record.last)) +
+                    std::to_string(limits.max_attempts + desired.first_attempt - 1) + ", " +
+                    run_name(*record.last) + ", " + ended_as(*record.last)) +
              "; next start at " + iso_time(due),
          "", due);
     return false;

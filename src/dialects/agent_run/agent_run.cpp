@@ -104,6 +104,9 @@ void note_progress(const Snapshot& snapshot, Decision& decision) {
     if (step.done() && !snapshot.step_memo(id).cancelled)
       decision.ends.push_back(id);
   decision.progress = Progress{decision.ends.size(), snapshot.run.steps.size(), "steps"};
+  if (snapshot.workflow)
+    for (const Step& step : snapshot.workflow->steps())
+      decision.attempts_max[step.id] = static_cast<std::uint32_t>(snapshot.max_attempts(step));
 }
 
 /// Shows a run of another program and starts nothing.

@@ -213,6 +213,9 @@ void add_desired(Snapshot& snapshot, const Step& step, Decision& decision) {
   desired.retry = of_role(env.role_retry, desired.role, env.retry);
   desired.retry->max_attempts = 1 + interruptions(snapshot, step.id);
   desired.counts_refusal = true;
+  // The start of an interrupted step is counted already.
+  desired.first_attempt =
+      static_cast<std::uint32_t>(record.attempts + (record.status == Status::pending ? 1 : 0));
   if (const auto timeout = json::integer(*step.body, "timeout")) {
     desired.limits = of_role(env.role_limits, desired.role, env.limits);
     desired.limits->timeout = std::chrono::seconds(*timeout);

@@ -221,6 +221,8 @@ Decision decide(const View& view) {
   decision.declared = Word(record.status_word());
   decision.standing = standing_of(snapshot);
   decision.progress = progress_of(snapshot);
+  // The loop repeats a state by its own rules, not by the attempts of the role.
+  decision.attempts_max.try_emplace(Subject(kSubject), 0);
   if (record.status == Status::completed)
     decision.ends.emplace_back(kSubject);
   if (record.status != Status::running) {

@@ -134,6 +134,9 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
   Desired wanted;
   wanted.subject = kSubject;
   wanted.why = "the loop is in the state " + state.name;
+  const auto retries = frame.record.retries.find(state.name);
+  if (state.retry.max > 0 && retries != frame.record.retries.end())
+    wanted.first_attempt = static_cast<std::uint32_t>(retries->second + 1);
   const Environment& env = snapshot_.view.env;
   if (!state.by_agent()) {
     wanted.role = kActionRole;
@@ -158,7 +161,10 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
 }
 
 bool Machine::run_action(Frame& frame) {
-  auto result = desired(frame, action_of(frame, *state_of(frame)));
+  const LoopState& state = *state_of(frame);
+  decision_.attempts_max[Subject(kSubject)] =
+      static_cast<std::uint32_t>(state.retry.max > 0 ? state.retry.max + 1 : 0);
+  auto result = desired(frame, action_of(frame, state));
   if (!result)
     return false;
   if (result->not_run.empty())

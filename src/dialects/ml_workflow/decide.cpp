@@ -80,6 +80,7 @@ void add_desired(const Snapshot& snapshot, const Work& work, const std::string& 
   desired.limits = extended(snapshot, snapshot.newest(desired.subject));
   if (!desired.limits)
     desired.limits = own_limits(snapshot, work);
+  desired.first_attempt = static_cast<std::uint32_t>(attempt_at(snapshot.newest(desired.subject)));
   desired.why = why;
   decision.desired.push_back(std::move(desired));
 }
@@ -372,6 +373,8 @@ void ended(const Snapshot& snapshot, Decision& decision) {
 /// Progress, and the steps that are at their end.
 void report_progress(const Snapshot& snapshot, Decision& decision) {
   decision.progress = progress(snapshot);
+  for (const Entry& entry : snapshot.entries)
+    decision.attempts_max[subject_of(entry)] = static_cast<std::uint32_t>(attempts_max(entry));
   for (const auto& [subject, state] : snapshot.view.stages)
     if (snapshot.status == Status::completed || state.stage.starts_with("done "))
       decision.ends.push_back(subject);

@@ -290,6 +290,17 @@ std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
   return base(snapshot, helped(entry)) != 0 ? std::string(kPerson) : std::string();
 }
 
+std::int64_t attempt_at(const Entry* entry) {
+  if (entry == nullptr || entry->completed())
+    return 1;
+  return sum(recovery_attempts(*entry), entry->status == "failed" ? 2 : 1);
+}
+
+std::int64_t attempts_max(const Entry& entry) {
+  const ErrorRow* const row = row_of(kErrors, text_of(error_of(entry), "error_type"));
+  return row == nullptr ? 0 : static_cast<std::int64_t>(row->strategies.size()) + 1;
+}
+
 std::int64_t round_end(const Snapshot& snapshot, bool plan) {
   if (plan) {
     const Entry* const newest = newest_plan(snapshot.entries);

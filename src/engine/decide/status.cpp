@@ -342,7 +342,9 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
   status.last_activity = record.last_activity;
   for (const auto& [subject, state] : record.stages)
     status.since = std::max(status.since, state.since);
+  Subject last;
   for (const Run& run : record.runs) {
+    last = run.key.subject;
     status.agents += run.live() ? 1U : 0U;
     status.last_activity = std::max({status.last_activity, run.started, run.ended});
     if (run.cost_usd)
@@ -352,7 +354,10 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
   }
   if (!status.agent.empty()) {
     const auto own = plan.attempts.find(status.agent);
-    status.attempts_max = own == plan.attempts.end() ? plan.attempts_otherwise : own->second;
+    const auto counted = record.decision.attempts_max.find(last);
+    status.attempts_max = counted != record.decision.attempts_max.end() ? counted->second
+                          : own == plan.attempts.end()                  ? plan.attempts_otherwise
+                                                                        : own->second;
   }
   if (record.control.control != Control::run)
     status.since = std::max(status.since, record.control.since);
