@@ -247,7 +247,7 @@ TEST_CASE("the answer to a request that is filed still stays when it is old") {
   REQUIRE(filed.has_value());
   Commit step;
   for (const std::string& id : {*filed, std::string("gone")}) {
-    step.requests.push_back({id, "retry", flow_a(), "", Json::object(), "anna", at(3)});
+    step.requests.push_back({id, "retry", flow_a(), "", Json::object(), "anna", "", at(3)});
     step.replies.push_back({id, true, "tried"});
   }
   step.events = {event_at(3, "request", flow_a())};

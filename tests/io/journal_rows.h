@@ -95,7 +95,7 @@ inline Commit sample_commit() {
       sample_intent(10, Intent::Kind::move),   sample_intent(11, Intent::Kind::backup)};
   commit.controls.push_back({flow_a(), Control::pause, "asked", "by anna", at(3), at(2), true});
   commit.controls.push_back({{}, Control::idle, "", "", at(0), at(0), false});
-  commit.requests.push_back({"r1", "pause", flow_a(), "", Json::object(), "anna", at(3)});
+  commit.requests.push_back({"r1", "pause", flow_a(), "", Json::object(), "anna", "", at(3)});
   commit.replies.push_back({"r1", true, "paused"});
   commit.events.push_back({0, at(3), "paused", flow_a(), "g", "developer", "aa01", "by anna"});
   commit.events.push_back({0, at(4), "rescan", {}, "", "", "", "timer"});
