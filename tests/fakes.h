@@ -264,7 +264,7 @@ class FakeAgents : public Agents {
   Deeds& deeds_;
   FakeClock& clock_;
   std::uint64_t made_ = 0;
-  std::map<FlowId, std::set<std::pair<Key, std::uint32_t>>> begun_;
+  std::map<FlowId, std::set<RunId>> begun_;
   std::set<RunId> removed_;  ///< runs whose directory is gone
 };
 

@@ -28,11 +28,11 @@ std::string ended_as(const Run& run) {
 struct Record {
   bool live = false;
   bool done = false;
-  std::uint32_t attempts = 0;  ///< the highest attempt number that was used up
+  std::uint32_t attempts = 0;  ///< the highest attempt number that was used up and not forgiven
   std::uint32_t failures = 0;  ///< failed attempts that were not forgiven
   std::uint32_t voids = 0;     ///< voided starts since the last attempt that ran, without `races`
   std::uint32_t races = 0;     ///< voided starts that lost a race for a shared file
-  const Run* last = nullptr;   ///< the last start of the highest attempt
+  const Run* last = nullptr;   ///< the last start
 };
 
 Record record_of(std::span<const Run> runs, const Key& key) {
@@ -41,9 +41,8 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     if (run.key != key)
       continue;
     record.live = record.live || run.live();
-    // Compare attempts, not times: two daemons may have used two clocks.
-    if (record.last == nullptr || run.attempt >= record.last->attempt)
-      record.last = &run;
+    // By the order of the runs, not by times: two daemons may have used two clocks.
+    record.last = &run;
     if (run.outcome == Outcome::voided) {
       const bool lost_race = (run.reason == "file_changed" || run.reason == "write_refused") &&
                              record.races < kLostRaces;
@@ -52,8 +51,10 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     }
     record.voids = 0;
     record.races = 0;
+    if (run.forgiven)
+      continue;
     record.attempts = std::max(record.attempts, run.attempt);
-    if (run.forgiven || run.live())
+    if (run.live())
       continue;
     if (run.outcome == Outcome::succeeded)
       record.done = true;
@@ -176,8 +177,10 @@ class FlowPlanner {
     if (record.live)
       return;
     if (record.done) {
+      const std::string said = last_words(*record.last);
       hold(desired, Reason::no_change,
-           run_name(*record.last) + " ended well and left the stage as it was",
+           run_name(*record.last) + " ended well and left the stage as it was" +
+               (said.empty() ? "" : ": " + said),
            command("retry", flow_.flow, desired.subject));
       return;
     }
@@ -226,7 +229,8 @@ class FlowPlanner {
     hold(desired, Reason::role_missing,
          "no agent is configured for the role `" + desired.role + "`",
          "add `" + desired.role +
-             ": { command: [...] }` below `agents:` in the configuration, then `baton reload`");
+             ": { command: [...] }` below `agents:` in the configuration, then `baton reload`; "
+             "`baton doctor` checks it");
     return false;
   }
 
@@ -313,8 +317,9 @@ class FlowPlanner {
          (record.last->outcome == Outcome::voided
               ? "the last start did not run (" + reason_text(*record.last) + ")"
               : "attempt " + std::to_string(record.attempts) + " of " +
-                    std::to_string(limits.max_attempts + desired.first_attempt - 1) + ", " +
-                    run_name(*record.last) + ", " + ended_as(*record.last)) +
+                    std::to_string(limits.max_attempts + desired.first_attempt - 1 +
+                                   stopped_attempts(flow_.runs, record.last->key)) +
+                    ", " + run_name(*record.last) + ", " + ended_as(*record.last)) +
              "; next start at " + iso_time(due),
          "", due);
     return false;
@@ -367,6 +372,12 @@ Cause cause_of(Control control, const Word& reason) {
 
 FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now) {
   return FlowPlanner(flow, settings, now).plan();
+}
+
+std::uint32_t stopped_attempts(std::span<const Run> runs, const Key& key) {
+  return static_cast<std::uint32_t>(std::count_if(runs.begin(), runs.end(), [&](const Run& run) {
+    return run.key == key && run.outcome == Outcome::stopped && !run.forgiven;
+  }));
 }
 
 std::uint32_t starts_per_hour(const FlowSituation& flow, const PlanSettings& settings) {

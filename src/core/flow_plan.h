@@ -92,6 +92,10 @@ struct FlowPlan {
 /// The same arguments always give the same plan.
 FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now);
 
+/// How many attempts were stopped. Each has used up a number and is no failure, so that many more
+/// attempts follow than the limit says.
+std::uint32_t stopped_attempts(std::span<const Run> runs, const Key& key);
+
 /// Whether the flow may start one more agent within this hour, besides `further` that are about to
 /// start.
 bool has_starts_left(const FlowSituation& flow, const PlanSettings& settings, Time now,

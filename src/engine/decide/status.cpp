@@ -7,6 +7,7 @@
 
 #include "base/json/document.h"
 #include "base/text.h"
+#include "core/flow_plan.h"
 #include "core/run_text.h"
 
 namespace baton {
@@ -342,9 +343,9 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
   status.last_activity = record.last_activity;
   for (const auto& [subject, state] : record.stages)
     status.since = std::max(status.since, state.since);
-  Subject last;
+  Key last;
   for (const Run& run : record.runs) {
-    last = run.key.subject;
+    last = run.key;
     status.agents += run.live() ? 1U : 0U;
     status.last_activity = std::max({status.last_activity, run.started, run.ended});
     if (run.cost_usd)
@@ -354,10 +355,13 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
   }
   if (!status.agent.empty()) {
     const auto own = plan.attempts.find(status.agent);
-    const auto counted = record.decision.attempts_max.find(last);
-    status.attempts_max = counted != record.decision.attempts_max.end() ? counted->second
-                          : own == plan.attempts.end()                  ? plan.attempts_otherwise
-                                                                        : own->second;
+    const auto counted = record.decision.attempts_max.find(last.subject);
+    const bool by_dialect = counted != record.decision.attempts_max.end();
+    status.attempts_max = by_dialect                   ? counted->second
+                          : own == plan.attempts.end() ? plan.attempts_otherwise
+                                                       : own->second;
+    if (!by_dialect && status.attempts_max > 0)
+      status.attempts_max += stopped_attempts(record.runs, last);
   }
   if (record.control.control != Control::run)
     status.since = std::max(status.since, record.control.since);
