@@ -113,7 +113,7 @@ std::optional<NotifyFacts> facts_of_root(const FlowRecords& records, const Plan&
     return NotifyFacts{.cause = cause_of(root->second.control.control, root->second.control.reason),
                        .since = event.time,
                        .why = event.why,
-                       .action = "baton resume --all"};
+                       .action = std::string(kResumeAll)};
   const bool existing = std::any_of(records.begin(), records.end(), [](const auto& row) {
     return row.second.control.reason == word(Reason::existing);
   });

@@ -106,6 +106,48 @@ TEST_CASE(
         "mail.json is rejected; B: 1 of 1 is at work");
 }
 
+TEST_CASE("of files that are gone status says only that, and each path once") {
+  FlowRecord record;
+  record.id = FlowId{"rules", "groups"};
+  record.held = Hold{"", "", {Condition::gone, Reason::files}, "a.json is gone"};
+  record.holds = {{"qa", "main", Reason::no_change, "it left the stage as it was"},
+                  {"dev", "main", Reason::condition, "waits until /go is true"}};
+  CHECK(status_of(record, Plan{}, ControlRow{}).why == "a.json is gone");
+  record.holds.push_back({"", "", {Condition::gone, Reason::files}, "its state a.json is missing"});
+  CHECK(status_of(record, Plan{}, ControlRow{}).why == "its state a.json is missing");
+  record.holds.pop_back();
+  record.decision.standing = {Reason::no_stage, "`5` is no stage", "", {}};
+  CHECK(status_of(record, Plan{}, ControlRow{}).why == "a.json is gone");
+}
+
+TEST_CASE("status leaves out subjects that baton itself has named") {
+  CHECK(status_with({{"pm", "*session", Reason::free_place, "full"}}).why == "full");
+}
+
+TEST_CASE("an operator's pause of the root is shown for flows that have something left to do") {
+  FlowRecord record;
+  record.id = FlowId{"rules", "groups"};
+  ControlRow root;
+  root.control = Control::pause;
+  root.reason = "operator";
+  root.why = "paused by anna";
+  CHECK(status_of(record, Plan{}, root).cause.condition == Condition::idle);
+  record.decision.standing = {Reason::attempts_exhausted, "3 of 3 attempts failed", "", {}};
+  const FlowStatus failed = status_of(record, Plan{}, root);
+  CHECK(failed.cause.condition == Condition::paused);
+  CHECK(failed.why == "paused by anna (the whole root)");
+  CHECK(failed.action == "baton resume --all");
+  record.decision.standing = {};
+  record.holds = {{"qa", "main", Reason::role_missing, "no agent plays `qa`"}};
+  CHECK(status_of(record, Plan{}, root).why ==
+        "paused by anna (the whole root); no agent plays `qa`");
+  record.control.control = Control::stop;
+  record.control.why = "stopped by bob";
+  const FlowStatus stopped = status_of(record, Plan{}, root);
+  CHECK(stopped.cause.condition == Condition::stopped);
+  CHECK(stopped.action == "baton resume rules/groups");
+}
+
 TEST_CASE("an idle flow without files and its subject agree") {
   FlowRecord record;
   record.id = FlowId{"rules", "groups"};
@@ -159,7 +201,7 @@ TEST_CASE("a file that is rejected is told beside every other hold") {
     const FlowStatus status = status_of(record, Plan{}, ControlRow{});
     CHECK(status.cause.condition == Condition::blocked);
     CHECK(status.cause.reason == Reason::file_rejected);
-    CHECK(status.why == rejected + "; it left the stage as it was");
+    CHECK(status.why == rejected);
   }
   SUBCASE("also where it is named as the place to write to") {
     record.holds = {{"qa", "main", Reason::answer_wanted, "write a.json"}};

@@ -135,7 +135,7 @@ Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow
   }
   explanation.stages = record.stages;
   explanation.desired = record.decision.desired;
-  explanation.holds = obstacles(record);
+  explanation.holds = obstacles(record, root);
   std::copy_if(plan.starts.begin(), plan.starts.end(), std::back_inserter(explanation.starts),
                [&](const Start& start) { return start.key.flow == record.id; });
   explanation.runs = record.runs;

@@ -379,11 +379,14 @@ std::optional<Hold> FlowDecider::settle(View& view, const Catalog::Entry& entry,
       if (hold.cause.reason == Reason::existing && record.control.reason == kMoved)
         hold = Hold{hold.role, hold.subject, Reason::moved, record.control.why,
                     command("resume", record.id)};
-    // The dialect only knows that something is paused, not why.
+    // The dialect only knows that something is paused, not why, nor by which order.
     if (const ControlRow* const row = control_in_force(record, draft))
       for (Hold& hold : record.decision.holds)
-        if (hold.cause == Cause{Condition::paused, Reason::by_operator})
+        if (hold.cause == Cause{Condition::paused, Reason::by_operator}) {
           hold.cause = cause_of(row->control, row->reason);
+          if (row != &record.control)
+            hold.action = kResumeAll;
+        }
     // Move the memo out of the decision. Kept there and in the record, it would double the memory
     // of a thousand flows.
     const Json memo = std::exchange(record.decision.memo, Json());

@@ -31,7 +31,9 @@ std::string join_holds(const std::vector<const Hold*>& holds) {
                             [&](const auto& known) { return known.first == hold->why; });
     if (row == whys.end())
       row = whys.insert(whys.end(), {hold->why, {}});
+    // `main` and `*session` are words of baton itself.
     const bool named = hold->subject.empty() || hold->subject == "main" ||
+                       hold->subject.starts_with('*') ||
                        hold->why.find(hold->subject) != std::string::npos;
     if (!named &&
         std::find(row->second.begin(), row->second.end(), hold->subject) == row->second.end())
@@ -66,12 +68,57 @@ void leave_out_dependencies(std::vector<Hold>& holds) {
   std::erase_if(holds, [](const Hold& hold) { return hold.cause.reason == Reason::dependency; });
 }
 
+/// The path in `PATH is gone`; else the whole sentence.
+std::string_view lost_path(std::string_view why) {
+  constexpr std::string_view kIsGone = " is gone";
+  return why.ends_with(kIsGone) ? why.substr(0, why.size() - kIsGone.size()) : why;
+}
+
+/// Leaves out what says nothing beside the first cause. If files are gone, all else follows from an
+/// old version, and each path is named once. If a file is rejected, the agent may have changed it.
+void leave_out_stale(const Cause& first, std::vector<Hold>& holds) {
+  std::vector<std::string> lost;
+  std::erase_if(holds, [&](const Hold& hold) {
+    if (first.condition != Condition::gone)
+      return first.reason == Reason::file_rejected && hold.cause.reason == Reason::no_change;
+    if (hold.cause.condition != Condition::gone ||
+        std::any_of(lost.begin(), lost.end(), [&](const std::string& why) {
+          return why.find(lost_path(hold.why)) != std::string::npos;
+        }))
+      return true;
+    lost.push_back(hold.why);
+    return false;
+  });
+}
+
 /// The order of an operator, of an agent or of baton itself that is in force.
 std::optional<Hold> control_hold(const FlowId& flow, const ControlRow& control) {
   if (control.control == Control::run || control.control == Control::idle)
     return std::nullopt;
   return Hold{"", "", cause_of(control.control, control.reason), control.why,
               command("resume", flow)};
+}
+
+/// Adds the operator's order for the whole root, if the flow has something left to do.
+void add_order_for_all(const FlowRecord& record, const ControlRow& root, std::vector<Hold>& holds) {
+  const auto is_open = [](const Cause& cause) {
+    return cause.condition == Condition::blocked || cause.condition == Condition::failed ||
+           cause.condition == Condition::waiting || cause.condition == Condition::paused;
+  };
+  const Cause own = record.decision.standing.cause;
+  const bool open = is_open(own) || std::any_of(holds.begin(), holds.end(), [&](const Hold& hold) {
+                      return is_open(hold.cause);
+                    });
+  if ((root.control != Control::pause && root.control != Control::stop) || !open ||
+      own.condition == Condition::done)
+    return;
+  const Hold order{"", "", cause_of(root.control, root.reason), why_all(root),
+                   std::string(kResumeAll)};
+  const auto after = std::find_if(holds.begin(), holds.end(), [](const Hold& hold) {
+    return hold.cause.condition != Condition::gone && !is_operators(hold.cause);
+  });
+  if (std::none_of(holds.begin(), after, [&](const Hold& hold) { return hold.why == order.why; }))
+    holds.insert(after, order);
 }
 
 std::vector<const Hold*> all_of(const std::vector<Hold>& holds) {
@@ -126,7 +173,7 @@ void show_running(FlowStatus& status, const FlowRecord& record, const Plan& plan
             : planned ? " is to be ended: " + run.stop_why
                       : " is being ended: " + run.stop_why);
   }
-  std::vector<Hold> others = obstacles(record);
+  std::vector<Hold> others = obstacles(record, root);
   std::erase_if(others, [](const Hold& hold) { return is_operators(hold.cause); });
   leave_out_dependencies(others);
   const auto files = std::stable_partition(others.begin(), others.end(), [](const Hold& hold) {
@@ -143,7 +190,7 @@ void show_running(FlowStatus& status, const FlowRecord& record, const Plan& plan
   for (const ControlRow* const control : {&record.control, &root})
     if (control->control == Control::pause &&
         is_operators(cause_of(control->control, control->reason))) {
-      why = control->why + (control == &root ? " (the whole root)" : "") + "; " +
+      why = (control == &root ? why_all(root) : control->why) + "; " +
             std::to_string(status.agents) + (status.agents == 1 ? " agent" : " agents") +
             " may finish: " + why;
       break;
@@ -201,7 +248,7 @@ const Start* start_of(const FlowRecord& record, const Plan& plan, const Subject*
 void show_flow(FlowStatus& status, const FlowRecord& record, const Plan& plan,
                const ControlRow& root) {
   const Standing own = own_standing(record);
-  std::vector<Hold> holds = obstacles(record);
+  std::vector<Hold> holds = obstacles(record, root);
   if (status.agents > 0)
     return show_running(status, record, plan, root);
   if (own.cause.condition == Condition::done)
@@ -217,6 +264,7 @@ void show_flow(FlowStatus& status, const FlowRecord& record, const Plan& plan,
     leave_out_dependencies(holds);
   const bool own_first = holds.empty() || (!is_operators(holds.front().cause) &&
                                            before(own.cause, holds.front().cause));
+  leave_out_stale(own_first ? own.cause : holds.front().cause, holds);
   if (!own_first)
     return show(status, holds);
   show(status, own);
@@ -247,8 +295,9 @@ Cause cause_of_subject(const FlowStatus& status, const FlowRecord& record, const
   return alone ? status.cause : Cause();
 }
 
-void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& plan) {
-  const std::vector<Hold> holds = obstacles(record);
+void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& plan,
+                   const ControlRow& root) {
+  const std::vector<Hold> holds = obstacles(record, root);
   for (const auto& [subject, state] : record.stages) {
     if (state.stage.empty())
       continue;
@@ -265,7 +314,7 @@ void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& pla
 
 }  // namespace
 
-std::vector<Hold> obstacles(const FlowRecord& record) {
+std::vector<Hold> obstacles(const FlowRecord& record, const ControlRow& root) {
   std::vector<Hold> holds = record.holds;
   const auto has = [&](const Hold& one) {
     return std::any_of(holds.begin(), holds.end(), [&](const Hold& other) {
@@ -284,6 +333,7 @@ std::vector<Hold> obstacles(const FlowRecord& record) {
   // Files that are gone come even before an order.
   std::stable_partition(holds.begin(), holds.end(),
                         [](const Hold& hold) { return hold.cause.condition == Condition::gone; });
+  add_order_for_all(record, root, holds);
   return holds;
 }
 
@@ -366,7 +416,7 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
   if (record.control.control != Control::run)
     status.since = std::max(status.since, record.control.since);
   show_flow(status, record, plan, root);
-  show_subjects(status, record, plan);
+  show_subjects(status, record, plan, root);
   return status;
 }
 

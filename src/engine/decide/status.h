@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json/json.h"
@@ -56,8 +57,16 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
 std::vector<FlowStatus> statuses(const FlowRecords& records, const Plan& plan);
 
 /// All that stands in the way of the flow, what counts first at the front. An order for this flow
-/// alone counts before everything but the loss of its files.
-std::vector<Hold> obstacles(const FlowRecord& record);
+/// alone counts before everything but the loss of its files, and one for the whole root (`root`)
+/// comes behind it.
+std::vector<Hold> obstacles(const FlowRecord& record, const ControlRow& root);
+
+/// What lifts an order for the whole root.
+inline constexpr std::string_view kResumeAll = "baton resume --all";
+/// Why an order for the whole root holds a flow.
+inline std::string why_all(const ControlRow& root) {
+  return root.why + " (the whole root)";
+}
 
 /// Adds what follows from rejected files, unless a hold names them already: somebody has to look.
 void add_rejected(const FlowRecord& record, std::vector<Hold>& holds);

@@ -45,8 +45,8 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
   if (root.control != Control::run && one.control != Control::stop) {
     one.control = root.control;
     one.control_reason = root.reason;
-    one.control_why = root.why + " (the whole root)";
-    one.control_action = "baton resume --all";
+    one.control_why = why_all(root);
+    one.control_action = kResumeAll;
   }
   return one;
 }
