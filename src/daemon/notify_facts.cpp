@@ -75,9 +75,12 @@ NotifyFacts facts_of(const FlowRecord& record, const FlowStatus& status, const E
   if (const auto stage = record.stages.find(event.subject); stage != record.stages.end())
     facts.since = stage->second.since;
   const Standing& standing = record.decision.standing;
-  // A flow that is done, or has no files and nothing due, is held up by nothing.
-  const bool over = status.absent || status.cause.condition == Condition::done;
-  if (const Hold* const hold = over ? nullptr : hold_of(record, event)) {
+  // A flow that is done, or has no files and nothing due, is held up by nothing. Of files that are
+  // gone the status says all.
+  const bool whole =
+      status.absent || status.cause.condition == Condition::done ||
+      (status.cause.condition == Condition::gone && condition_of(event) == Condition::gone);
+  if (const Hold* const hold = whole ? nullptr : hold_of(record, event)) {
     facts.cause = hold->cause;
     facts.why = hold->why;
     facts.action = hold->action;

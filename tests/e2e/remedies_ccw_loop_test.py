@@ -233,7 +233,7 @@ def state_gone(exe):
         baton.call("pause", baton.flow)
         baton.stands("paused", "operator", baton.flow)
         os.remove(f"{baton.root}/{baton.file}")
-        check(f"or baton forget {baton.flow}" in baton.remedy("gone", "files", baton.flow), "no command")
+        check(f"or `baton forget {baton.flow}`" in baton.remedy("gone", "files", baton.flow), "no command")
         baton.paste(f"baton forget {baton.flow}")
         baton.changed("gone", "files", baton.flow)
         write(f"{baton.root}/{FOLDER}/loop-v2-20260122T100000-abcdef01.progress/develop.md", b"# Development\n\n## Task\n")

@@ -456,11 +456,15 @@ void FlowDecider::hold(FlowRecord& record, const Catalog::Entry& entry, Time now
     record.held =
         Hold{"", "", Reason::conflict, conflict, "correct one of the files, then `baton validate`"};
   else if (gone != record.accepted.end())
-    record.held = Hold{"",
-                       "",
-                       {Condition::gone, Reason::files},
-                       gone->first + " is gone",
-                       "put the file back, or " + command("forget", record.id)};
+    record.held =
+        Hold{"",
+             "",
+             {Condition::gone, Reason::files},
+             gone->first + " is gone",
+             (entry.dialect->rebuild == nullptr
+                  ? ""
+                  : "`" + command("recover", record.id) + " --write` writes it again; else ") +
+                 "put " + gone->first + " back, or `" + command("forget", record.id) + "`"};
   else if (now < record.calm_at)
     record.held = Hold{"",
                        "",
