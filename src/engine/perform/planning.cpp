@@ -352,9 +352,35 @@ bool lasting(const Hold& hold) {
          hold.cause.reason != Reason::unconfigured;
 }
 
+/// Whether the flow goes on by itself: an agent runs, or a start is due or comes later.
+bool goes_on(const FlowRecord& record, const std::vector<Hold>& holds, const Plan& plan) {
+  return record.live() ||
+         std::any_of(plan.starts.begin(), plan.starts.end(),
+                     [&](const Start& start) { return start.key.flow == record.id; }) ||
+         std::any_of(holds.begin(), holds.end(), [](const Hold& hold) {
+           return hold.cause.reason == Reason::back_off ||
+                  hold.cause.reason == Reason::free_place || hold.cause.reason == Reason::claimed;
+         });
+}
+
+/// Whether a file of the flow is rejected or gone.
+bool has_wrong_file(const FlowRecord& record, const std::vector<Hold>& holds) {
+  return !record.rejected.empty() || std::any_of(holds.begin(), holds.end(), [](const Hold& hold) {
+    return hold.cause.condition == Condition::gone;
+  });
+}
+
 /// Adds an event for each new hold that needs a person. Returns the holds that count as notified.
-std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known,
-                               const std::vector<Hold>& holds) {
+std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known, const std::vector<Hold>& holds,
+                               const Plan& plan) {
+  // A rejected file is told when the flow comes to stand. That an agent changed nothing is not true
+  // of a file that is wrong.
+  const bool moves = goes_on(known, holds, plan);
+  const bool wrong = has_wrong_file(known, holds);
+  const auto too_early = [&](const Hold& hold) {
+    return (moves && hold.cause.reason == Reason::file_rejected) ||
+           (wrong && hold.cause.reason == Reason::no_change);
+  };
   std::vector<Hold> told;
   // A short-lived hold may hide a lasting one that was notified. The lasting one will be back, and
   // must not be notified again.
@@ -365,10 +391,17 @@ std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known,
                           notified.subject == hold.subject;
                  });
                });
-  for (const Hold& hold : holds) {
-    if (!lasting(hold))
+  for (auto at = holds.begin(); at != holds.end(); ++at) {
+    const Hold& hold = *at;
+    const bool before = known.notified.has(hold);
+    if (!lasting(hold) || (!before && too_early(hold)))
       continue;
-    if (!known.notified.has(hold))
+    // One cause may hold several roles of a subject. Roles that differ in why are told each.
+    const bool again = std::any_of(holds.begin(), at, [&](const Hold& other) {
+      return other.cause == hold.cause && other.subject == hold.subject &&
+             (other.role.empty() || other.role == hold.role || other.why == hold.why);
+    });
+    if (!before && !again)
       next.event(Word(word(hold.cause.condition)), known.id, hold.why, hold.subject, hold.role);
     Hold notified{hold.role, hold.subject, hold.cause, ""};
     if (std::find(told.begin(), told.end(), notified) == told.end())
@@ -413,7 +446,7 @@ void note_holds(Draft& next, const FlowRecord& known, const Plan& plan) {
   std::vector<Hold> holds = known.decision.holds;
   if (const auto planned = plan.holds.find(known.id); planned != plan.holds.end())
     holds.insert(holds.end(), planned->second.begin(), planned->second.end());
-  std::vector<Hold> told = tell_lasting(next, known, to_tell(known, holds));
+  std::vector<Hold> told = tell_lasting(next, known, to_tell(known, holds), plan);
   if (holds == known.holds && told == known.notified.holds)
     return;
   FlowRecord& record = next.touch(known.id);
