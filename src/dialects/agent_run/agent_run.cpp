@@ -144,6 +144,9 @@ Decision drive(Snapshot& snapshot) {
   Decision decision;
   if (const auto trouble = snapshot.trouble()) {
     decision.holds.push_back(Hold{"", "", trouble->cause, trouble->why, trouble->action});
+    // A run without its state is no idle one, even if none of its files is left.
+    if (!snapshot.state->present)
+      decision.standing = *trouble;
     // A run that has reached its end stays done, whatever becomes of its files.
     note_progress(snapshot, decision);
     if (snapshot.run.status == RunStatus::completed)
