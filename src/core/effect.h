@@ -186,6 +186,8 @@ struct Decision {
   std::optional<std::uint32_t> spawns_per_hour;  ///< overrides the configured one
   /// How many attempts subjects have whose attempts the dialect counts; 0: no number is known.
   std::map<Subject, std::uint32_t> attempts_max;
+  /// Rejected files that the dialect deals with itself, by path. They do not block the flow.
+  std::vector<std::string> own_faults;
   /// Runs that ended well while their work failed, and why: `no_report`. Recorded with the runs.
   std::map<RunId, Word> failed_work;
 };

@@ -1,6 +1,7 @@
 #include "dialects/agent_run/agent_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "dialects/agent_run/conditions.h"
 #include "dialects/agent_run/decide.h"
@@ -109,6 +110,13 @@ void note_progress(const Snapshot& snapshot, Decision& decision) {
       decision.attempts_max[step.id] = static_cast<std::uint32_t>(snapshot.max_attempts(step));
 }
 
+/// A wrong report fails its attempt, so no person has to correct it.
+void take_on_reports(const Snapshot& snapshot, Decision& decision) {
+  for (const auto& [id, step] : snapshot.run.steps)
+    if (std::string path = snapshot.paths.report(id); snapshot.view.rejected.contains(path))
+      decision.own_faults.push_back(std::move(path));
+}
+
 /// Shows a run of another program and starts nothing.
 Decision observe(const Snapshot& snapshot) {
   Decision decision;
@@ -169,6 +177,7 @@ Decision drive(Snapshot& snapshot) {
   decision.memo = json_of(snapshot.memo);
   decision.declared = word(snapshot.run.status);
   note_progress(snapshot, decision);
+  take_on_reports(snapshot, decision);
   take_standing(snapshot, decision);
   if (snapshot.run.status == RunStatus::completed)
     decision.control = Control::idle;

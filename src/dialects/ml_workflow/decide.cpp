@@ -200,7 +200,9 @@ void rejected(const Snapshot& snapshot, Decision& decision) {
                 "retry_with_corrected_input: the agent left a file that was rejected", decision);
     decision.desired.back().turn = ended;
   }
-  if (decision.desired.empty() && !working)
+  if (!decision.desired.empty() || working)
+    decision.own_faults.push_back(snapshot.path);
+  else
     hold(decision, Situation::rejected,
          snapshot.path + " was rejected (" + first_error(snapshot.path, snapshot.file.rejected) +
              ")",

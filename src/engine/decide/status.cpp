@@ -338,7 +338,10 @@ std::vector<Hold> obstacles(const FlowRecord& record, const ControlRow& root) {
 }
 
 void add_rejected(const FlowRecord& record, std::vector<Hold>& holds) {
+  const std::vector<std::string>& own = record.decision.own_faults;
   for (const auto& [path, row] : record.rejected) {
+    if (std::find(own.begin(), own.end(), path) != own.end())
+      continue;
     const bool named = std::any_of(holds.begin(), holds.end(), [&file = path](const Hold& hold) {
       return hold.cause.reason == Reason::file_rejected && hold.why.find(file) != std::string::npos;
     });

@@ -68,7 +68,8 @@ inline std::string why_all(const ControlRow& root) {
   return root.why + " (the whole root)";
 }
 
-/// Adds what follows from rejected files, unless a hold names them already: somebody has to look.
+/// Adds what follows from rejected files, because somebody has to look. Leaves out files that a
+/// hold names already and those that the dialect deals with (Decision::own_faults).
 void add_rejected(const FlowRecord& record, std::vector<Hold>& holds);
 
 /// The message of the first finding of a rejected version.
