@@ -210,14 +210,26 @@ std::size_t DeveloperSlots::room(const Group& group) const {
   return most;
 }
 
+/// Enough developers work, or groups come first whose developers have not started yet.
+DeveloperSlots::Obstacle DeveloperSlots::no_room(const Group& group) const {
+  std::vector<std::string> first;
+  for (const Subject& id : developing_)
+    if (snapshot_.live(id) == nullptr)
+      first.push_back(id);
+  if (!first.empty())
+    return Obstacle{
+        Situation::depends_on,
+        "waits for the group" + std::string(first.size() > 1 ? "s " : " ") + join(first, ", ")};
+  return Obstacle{Situation::no_slot, std::to_string(developing_.size()) + " of " +
+                                          std::to_string(room(group)) + " developers are at work"};
+}
+
 std::optional<DeveloperSlots::Obstacle> DeveloperSlots::obstacle(const Group& group) const {
   if (std::string why = snapshot_.plan.waits_for(group); !why.empty())
     return Obstacle{why.starts_with("it depends") ? Situation::depends_on : Situation::phase,
                     std::move(why)};
   if (developing_.size() >= room(group))
-    return Obstacle{Situation::no_slot, std::to_string(developing_.size()) + " of " +
-                                            std::to_string(room(group)) +
-                                            " developers are at work"};
+    return no_room(group);
   for (const std::string& id : in_hand_) {
     const Group* const other = snapshot_.plan.find(id);
     if (other == nullptr || id == group.id)

@@ -105,6 +105,7 @@ class DeveloperSlots {
 
  private:
   std::size_t room(const Group& group) const;
+  Obstacle no_room(const Group& group) const;
 
   const Snapshot& snapshot_;
   std::set<std::string> developing_;  ///< groups with a running or wanted developer
