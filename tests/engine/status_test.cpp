@@ -32,6 +32,7 @@ TEST_CASE("status names the first few of many subjects, and counts the others") 
   CHECK(status.cause.condition == Condition::waiting);
   CHECK(status.why == "s1, s2, s3, s4, s5 and 2 more: there is no place");
   CHECK(status_with({{"qa", "main", Reason::free_place, "full"}}).why == "full");
+  CHECK(status_with({{"pm", "*session", Reason::free_place, "full"}}).why == "full");
 }
 
 TEST_CASE("status of an agent that runs on after a pause says both") {

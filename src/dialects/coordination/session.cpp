@@ -273,7 +273,8 @@ void route_session(Snapshot& snapshot, SessionStage stage, Decision& decision) {
     case SessionStage::completed:
       break;
     case SessionStage::no_requirements:
-      hold(Situation::no_requirements, "original_requirements of pm_state is empty",
+      hold(Situation::no_requirements,
+           "no requirements yet (" + path_of(snapshot.options, "pm_state") + ")",
            command("start", snapshot.view.flow) + " --requirements TEXT", decision);
       break;
     case SessionStage::planning:

@@ -23,6 +23,11 @@ std::string some_of(const std::vector<std::string>& all, std::string_view betwee
   return all.size() > shown ? text + " and " + std::to_string(all.size() - shown) + " more" : text;
 }
 
+/// Whether a subject stands for the flow as a whole, so that its name says nothing to people.
+bool is_whole_flow(const Subject& subject) {
+  return subject.empty() || subject == "main" || subject.starts_with('*');
+}
+
 /// The reasons of all holds, each once. A reason that several subjects share follows their names.
 std::string join_holds(const std::vector<const Hold*>& holds) {
   std::vector<std::pair<std::string, std::vector<std::string>>> whys;
@@ -31,10 +36,8 @@ std::string join_holds(const std::vector<const Hold*>& holds) {
                             [&](const auto& known) { return known.first == hold->why; });
     if (row == whys.end())
       row = whys.insert(whys.end(), {hold->why, {}});
-    // `main` and `*session` are words of baton itself.
-    const bool named = hold->subject.empty() || hold->subject == "main" ||
-                       hold->subject.starts_with('*') ||
-                       hold->why.find(hold->subject) != std::string::npos;
+    const bool named =
+        is_whole_flow(hold->subject) || hold->why.find(hold->subject) != std::string::npos;
     if (!named &&
         std::find(row->second.begin(), row->second.end(), hold->subject) == row->second.end())
       row->second.push_back(hold->subject);
