@@ -54,7 +54,8 @@ Brief brief(const View& view, const Desired& desired) {
   brief.state_file = snapshot->path;
   const Entry* const entry = snapshot->newest(desired.subject);
   const bool again = entry != nullptr && !entry->completed();
-  const std::int64_t instance = attempt_at(entry);
+  const std::int64_t instance =
+      again ? sum(recovery_attempts(*entry), entry->status == "failed" ? 2 : 1) : 1;
   const std::string step = std::to_string(work->step);
   const std::string folder = snapshot->path.substr(0, snapshot->path.rfind('/'));
   brief.values = {{"step", desired.subject},

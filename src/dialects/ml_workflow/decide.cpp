@@ -80,7 +80,8 @@ void add_desired(const Snapshot& snapshot, const Work& work, const std::string& 
   desired.limits = extended(snapshot, snapshot.newest(desired.subject));
   if (!desired.limits)
     desired.limits = own_limits(snapshot, work);
-  desired.first_attempt = static_cast<std::uint32_t>(attempt_at(snapshot.newest(desired.subject)));
+  desired.first_attempt =
+      static_cast<std::uint32_t>(attempt_at(snapshot, snapshot.newest(desired.subject)));
   desired.why = why;
   decision.desired.push_back(std::move(desired));
 }
@@ -240,11 +241,9 @@ std::string newest_failure(const Snapshot& snapshot) {
                                    [](const Entry& entry) { return entry.status == "failed"; });
   if (failed == snapshot.entries.rend())
     return {};
-  std::string text = "step " + std::to_string(failed->step) + " failed";
-  for (const std::string_view member : {"error_type", "error_message"})
-    if (const std::string detail = text_of(error_of(*failed), member); !detail.empty())
-      text += ": " + printable(detail, 200);
-  return text + named_run(snapshot, *failed);
+  const std::string how = failure_text(*failed);
+  return "step " + std::to_string(failed->step) + " failed" + (how.empty() ? "" : ": " + how) +
+         named_run(snapshot, *failed);
 }
 
 /// Which limit made baton pause the workflow.
@@ -304,14 +303,14 @@ void paused(Snapshot& snapshot, Decision& decision) {
 void route(Snapshot& snapshot, Edits& edits, Decision& decision) {
   if (snapshot.status == Status::paused && !snapshot.memo.escalated.empty()) {
     // The answer of a person covers all failures so far, so baton records them first.
-    record_ends(snapshot, edits);
+    record_ends(snapshot, edits, decision);
     if (!edits.empty())
       return;
   }
   if (snapshot.status != Status::paused) {
     snapshot.memo.paused_ms = 0;
     record_starts(snapshot, edits);
-    record_ends(snapshot, edits);
+    record_ends(snapshot, edits, decision);
     if (!edits.empty())
       return;
     record_rounds(snapshot, edits);

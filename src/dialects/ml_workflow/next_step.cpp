@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json/numbers.h"
+#include "base/text.h"
 #include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"
 #include "dialects/tables.h"
@@ -27,7 +28,7 @@ constexpr std::array kErrors = {
     ErrorRow{"timeout", {kExtended, kAnother}},
     ErrorRow{"validation_error", {kCorrected, kCorrected}},
     ErrorRow{"resource_exhaustion", {kAnother, kAnother}},
-    ErrorRow{"agent_exit", {kAnother, kAnother}},
+    ErrorRow{kAgentExit, {kAnother, kAnother}},
 };
 
 NextStep work(std::vector<Work> works, std::string why) {
@@ -215,15 +216,25 @@ std::optional<NextStep> recovery(const Snapshot& snapshot) {
   std::string why;
   for (const Entry* const entry : failed) {
     const std::string strategy = next_strategy(snapshot, *entry);
-    const std::string what = "step " + subject_of(*entry) + " failed (" +
-                             text_of(error_of(*entry), "error_type") + ": " +
-                             text_of(error_of(*entry), "error_message") + ")";
+    const std::string what =
+        "step " + subject_of(*entry) + " failed (" + failure_text(*entry) + ")";
     if (strategy.empty())
       return escalate("recovery", what);
     works.push_back(Work{entry->step, entry->half});
     why += (why.empty() ? "" : "; ") + strategy + ": " + what;
   }
   return work(works, why);
+}
+
+/// How often baton has repeated an entry since the last answer of a person.
+std::int64_t repeats_since_answer(const Entry& entry) {
+  const auto tried = recoveries(entry);
+  if (tried.Empty())
+    return std::max<std::int64_t>(0, recovery_attempts(entry));
+  std::int64_t count = 0;
+  for (const Value& one : tried)
+    count = json::text(one, "strategy") == kPerson ? 0 : count + 1;
+  return count;
 }
 
 std::string stage_word(const Snapshot& snapshot, const Subject& subject, bool due) {
@@ -278,26 +289,34 @@ std::string helped(const Entry& entry) {
 
 std::string next_strategy(const Snapshot& snapshot, const Entry& entry) {
   const ErrorRow* const row = row_of(kErrors, text_of(error_of(entry), "error_type"));
-  const auto tried = recoveries(entry);
-  // Only strategies since the last answer of a person count.
-  std::size_t count = 0;
-  for (const Value& one : tried)
-    count = json::text(one, "strategy") == kPerson ? 0 : count + 1;
-  if (tried.Empty())
-    count = static_cast<std::size_t>(std::max<std::int64_t>(0, recovery_attempts(entry)));
+  const auto count = static_cast<std::size_t>(repeats_since_answer(entry));
   if (row != nullptr && count < row->strategies.size())
     return std::string(row->strategies.at(count));
   return base(snapshot, helped(entry)) != 0 ? std::string(kPerson) : std::string();
 }
 
-std::int64_t attempt_at(const Entry* entry) {
+std::int64_t attempt_at(const Snapshot& snapshot, const Entry* entry) {
   if (entry == nullptr || entry->completed())
     return 1;
-  return sum(recovery_attempts(*entry), entry->status == "failed" ? 2 : 1);
+  const bool due = entry->status == "failed";
+  if (due && next_strategy(snapshot, *entry) == kPerson)
+    return 1;
+  return sum(repeats_since_answer(*entry), due ? 2 : 1);
+}
+
+std::string failure_text(const Entry& entry) {
+  std::string text;
+  for (const std::string_view member : {"error_type", "error_message"})
+    if (const std::string detail = text_of(error_of(entry), member);
+        !detail.empty() && detail != kAgentExit)
+      text += (text.empty() ? "" : ": ") + printable(detail, 200);
+  return text;
 }
 
 std::int64_t attempts_max(const Entry& entry) {
-  const ErrorRow* const row = row_of(kErrors, text_of(error_of(entry), "error_type"));
+  const std::string type = text_of(error_of(entry), "error_type");
+  // If the agent of a step that has not failed yet ends without a result, that is this error.
+  const ErrorRow* const row = row_of(kErrors, type.empty() ? kAgentExit : std::string_view(type));
   return row == nullptr ? 0 : static_cast<std::int64_t>(row->strategies.size()) + 1;
 }
 

@@ -54,10 +54,15 @@ Stages stages(const View& view);
 /// The attempts of a phase: those in convergence_history, and the newest round if it is missing
 /// there.
 std::int64_t attempts(const Snapshot& snapshot, std::string_view phase);
-/// The number of the next or running attempt at the step of which this is the newest entry.
-std::int64_t attempt_at(const Entry* entry);
-/// How many attempts the step of an entry has. 0: it has not failed, so its error does not say.
+/// The number of the next or running attempt at the step of which this is the newest entry. After a
+/// person has let the step go on, it begins with 1 again.
+std::int64_t attempt_at(const Snapshot& snapshot, const Entry* entry);
+/// How many attempts the step of an entry has, until baton asks a person. 0: its error does not
+/// say.
 std::int64_t attempts_max(const Entry& entry);
+/// How an entry failed, for people: "critical_error: no such project". Without the type if baton
+/// itself has given it because the agent ended.
+std::string failure_text(const Entry& entry);
 /// Whether the newest complete round of a phase is missing in convergence_history.
 bool round_to_record(const Snapshot& snapshot, std::string_view phase);
 /// Index in step_history where the newest complete round of a phase ends; -1: there is none.

@@ -155,13 +155,13 @@ void fail(const Snapshot& snapshot, const Entry& entry, std::string_view type,
 }
 
 /// Marks an entry in progress as failed if its agent has ended for good.
-void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
+void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits, Decision& decision) {
   const Run* newest = nullptr;
   for (const Run& run : snapshot.view.runs)
     if (snapshot.works_on(run, subject_of(entry)))
       newest = &run;
   if (newest == nullptr)
-    return fail(snapshot, entry, "agent_exit", "no agent of baton works on it", nullptr, edits);
+    return fail(snapshot, entry, kAgentExit, "no agent of baton works on it", nullptr, edits);
   if (newest->live() || newest->forgiven)
     return;
   switch (newest->outcome) {
@@ -181,11 +181,12 @@ void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits) {
               " seconds",
           newest, edits);
     case Outcome::succeeded:
-      return fail(snapshot, entry, "agent_exit",
-                  "the agent ended but its entry is still in progress", newest, edits);
+      decision.failed_work.emplace(newest->id, "no_entry");
+      return fail(snapshot, entry, kAgentExit, "the agent ended but its entry is still in progress",
+                  newest, edits);
     case Outcome::failed:
     case Outcome::unknown:
-      return fail(snapshot, entry, "agent_exit",
+      return fail(snapshot, entry, kAgentExit,
                   "the agent's run ended as " + std::string(word(newest->outcome)) +
                       (newest->reason.empty() ? "" : " (" + newest->reason + ")"),
                   newest, edits);
@@ -238,12 +239,12 @@ void record_starts(Snapshot& snapshot, Edits& edits) {
   }
 }
 
-void record_ends(const Snapshot& snapshot, Edits& edits) {
+void record_ends(const Snapshot& snapshot, Edits& edits, Decision& decision) {
   for (const Entry& entry : snapshot.entries) {
     const bool validates = plan_validation(entry.step) || code_validation(entry.step);
     const bool recent = entry.index + 1 >= snapshot.entries.back().index;
     if (entry.status == "in_progress")
-      agent_gone(snapshot, entry, edits);
+      agent_gone(snapshot, entry, edits, decision);
     else if (recent && entry.completed() && validates && !has_verdict(entry))
       fail(snapshot, entry, "validation_error", "the validation has no scores", nullptr, edits);
     else

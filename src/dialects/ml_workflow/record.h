@@ -46,8 +46,8 @@ std::int64_t interventions(const Snapshot& snapshot);
 /// that entry in progress again and adds the recovery strategy.
 void record_starts(Snapshot& snapshot, Edits& edits);
 /// Marks entries as failed whose agent ended without a result, and validations without a verdict.
-/// Records the result of a retry.
-void record_ends(const Snapshot& snapshot, Edits& edits);
+/// Records the result of a retry. The decision tells of runs that ended well all the same.
+void record_ends(const Snapshot& snapshot, Edits& edits, Decision& decision);
 /// Records the result of a complete round of validation, once.
 void record_rounds(const Snapshot& snapshot, Edits& edits);
 /// Fills in times that agents left out, and the counters.

@@ -45,6 +45,9 @@ inline constexpr std::array<std::string_view, 3> kApprovals = {"plan", "code", "
 inline constexpr std::string_view kRounds = "/convergence_status/convergence_history";
 inline constexpr std::string_view kDecisions = "/human_approvals/approval_history";
 
+/// The error type that baton gives if the agent of a step ended without a result.
+inline constexpr std::string_view kAgentExit = "agent_exit";
+
 /// The scores that decide, with their default thresholds.
 struct ScoreRow {
   std::string_view score;
