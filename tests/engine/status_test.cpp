@@ -204,6 +204,13 @@ TEST_CASE("a file that is rejected is told beside every other hold") {
     CHECK(status.cause.reason == Reason::file_rejected);
     CHECK(status.why == rejected);
   }
+  SUBCASE("but not if the dialect deals with it") {
+    record.decision.own_faults = {"a.json"};
+    record.holds = {{"qa", "main", Reason::back_off, "attempt 1 of 3"}};
+    const FlowStatus status = status_of(record, Plan{}, ControlRow{});
+    CHECK(status.cause.condition == Condition::waiting);
+    CHECK(status.why == "attempt 1 of 3");
+  }
   SUBCASE("also where it is named as the place to write to") {
     record.holds = {{"qa", "main", Reason::answer_wanted, "write a.json"}};
     CHECK(status_of(record, Plan{}, ControlRow{}).why == "write a.json; " + rejected);
