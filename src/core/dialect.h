@@ -206,8 +206,8 @@ struct Dialect {
   // 2. Whether a new version is valid, and whether baton accepts it.
 
   /// Rules about one document that no schema can state. Only `validate` sets `wall`, for rules
-  /// about the present time. The daemon checks a document once, so there a dialect reports such a
-  /// thing by a notice.
+  /// about the present time and for faults that hold a flow although its document is accepted. The
+  /// daemon checks a document once, so there a dialect reports such a thing by a notice or a hold.
   Findings (*check)(const std::string& path, const Accepted&, const Json& options,
                     std::optional<Time> wall) = nullptr;
   /// Rules across the documents of a flow; findings by path. An error holds the flow.

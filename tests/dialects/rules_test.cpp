@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "dialects/dialects.h"
 #include "dialects/rules/condition.h"
 #include "dialects/rules/layout.h"
 #include "dialects/rules/rule_check.h"
@@ -277,6 +278,40 @@ TEST_CASE("a mistyped stage is told what it was probably meant to be") {
                          Row{"don", "done"}, Row{"ok", ""}, Row{"elsewhere", ""}}) {
     CAPTURE(row.stage);
     CHECK(rules::meant_stage(known, row.stage).value_or("") == row.meant);
+  }
+}
+
+TEST_CASE("validate reports the stages that block a flow, and the daemon accepts them") {
+  struct Row {
+    std::string stage;
+    std::string text;
+    std::string found;  ///< the rule, the pointer and the suggestion; empty: nothing
+  };
+  const std::vector<Row> rows = {
+      {"/s", R"({"s": "reddy"})", "rules/unknown_stage /s ready"},
+      {"/s", R"({"s": "elsewhere"})", "rules/unknown_stage /s "},
+      {"/s", R"({"s": "ready"})", ""},
+      {"/s", R"({"s": "shut"})", ""},
+      {"/s", R"({"t": "ready"})", "rules/no_stage  "},
+      {"/{subject}/s", R"({"A": {"s": "reddy"}, "note": "x"})", "rules/unknown_stage /A/s ready"},
+      {"/{subject}/s", R"({"A": {"t": 1}})", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.stage);
+    CAPTURE(row.text);
+    const Json options = read(
+        R"({"rules": [{"name": "r", "files": ["r.json"], "stages": ["draft"], "done": ["shut"], "stage": ")" +
+        row.stage + R"(", "react": [{"to": ["ready"], "run": "d"}]}]})");
+    auto document = load_document(row.text, Format::json);
+    REQUIRE(document.has_value());
+    Accepted accepted;
+    accepted.document = *document;
+    accepted.kind = "r";
+    CHECK(rules_dialect().check("r.json", accepted, options, {}).empty());
+    std::string found;
+    for (const Finding& each : rules_dialect().check("r.json", accepted, options, Time{}))
+      found += each.rule + " " + each.pointer + " " + each.suggestion;
+    CHECK(found == row.found);
   }
 }
 

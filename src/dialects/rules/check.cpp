@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/rules/decide.h"
+#include "dialects/rules/rule_check.h"
 #include "dialects/rules/snapshot.h"
 
 namespace baton::rules {
@@ -52,6 +53,28 @@ void check_stages(const Value& root, const std::string& pointer, FindingList& fi
   }
 }
 
+/// Reports stages outside the list of the rule, and a document that alone holds the stage and has
+/// none. The daemon accepts such documents and blocks the flow.
+void check_words(const Rule& rule, const Value& root, FindingList& findings) {
+  const std::string& pointer = rule.stage.pointer;
+  const Stages stages = stages_in(root, pointer, "main");
+  const bool alone = !rule.stage.document.empty() || rule.kinds.size() == 1;
+  if (stages.empty() && alone && pointer.find(kSubject) == std::string::npos &&
+      json::at(root, pointer) == nullptr)
+    findings.error(
+        "no_stage", existing_pointer(root, pointer),
+        "nothing stands at " + pointer + ", where the rule " + rule.name + " looks for the stage");
+  const std::vector<Word> known = known_stages(rule);
+  const std::vector<std::string_view> words(known.begin(), known.end());
+  for (const auto& [subject, stage] : stages)
+    if (is_unknown_stage(rule, known, stage))
+      findings.error("unknown_stage", pointer_for(rule.stage, subject),
+                     "`" + printable(stage, 60) + "` is no stage of the rule " + rule.name,
+                     {.found = stage,
+                      .expected = any_of_words(words),
+                      .suggestion = meant_stage(known, stage).value_or("")});
+}
+
 /// Reports an unknown decision. Otherwise baton would wait for the person forever.
 void check_decisions(const Rule& rule, const std::string& document, const Value& root,
                      FindingList& findings) {
@@ -74,7 +97,7 @@ void check_decisions(const Rule& rule, const std::string& document, const Value&
 }  // namespace
 
 Findings check(const std::string& /*path*/, const Accepted& accepted, const Json& options,
-               std::optional<Time> /*wall*/) {
+               std::optional<Time> wall) {
   const auto rule = rule_named(options, accepted.kind.substr(0, accepted.kind.find('/')));
   if (!rule)
     return {};
@@ -83,8 +106,11 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
   FindingList list("rules");
   if (record == nullptr)
     return {};
-  if (rule->stage.document.empty() || rule->stage.document == name)
+  if (rule->stage.document.empty() || rule->stage.document == name) {
     check_stages(*record, rule->stage.pointer, list);
+    if (wall)
+      check_words(*rule, *record, list);
+  }
   if (!name.empty())
     check_decisions(*rule, name, *record, list);
   Findings findings = list.take();

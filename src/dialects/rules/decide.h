@@ -19,8 +19,10 @@ Decision decide(const View& view);
 /// If the writer of a version cannot have seen what baton set, baton sets it again in that version.
 Admission admit(const View& view, const Change& change);
 
-/// `check` reports `rules/stage`, `rules/subject` and `rules/decision` in one document.
-/// `check_flow` reports `rules/subject` if two documents have the stage of one subject.
+/// `check` reports `rules/stage`, `rules/subject` and `rules/decision` in one document. With
+/// `wall`, for `validate`, it also reports what blocks the flow: `rules/unknown_stage`,
+/// `rules/no_stage`. `check_flow` reports `rules/subject` if two documents have the stage of one
+/// subject.
 Findings check(const std::string& path, const Accepted& accepted, const Json& options,
                std::optional<Time> wall);
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options);

@@ -169,6 +169,10 @@ std::vector<Word> known_stages(const Rule& rule) {
   return all;
 }
 
+bool is_unknown_stage(const Rule& rule, const std::vector<Word>& known, const Word& stage) {
+  return !rule.stages.empty() && std::find(known.begin(), known.end(), stage) == known.end();
+}
+
 std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stage) {
   auto near = nearest(stage, known);
   // Two short words are always close to each other.

@@ -47,6 +47,10 @@ std::vector<Word> words_at(const Value& schema, std::string_view pointer);
 /// Each once.
 std::vector<Word> known_stages(const Rule& rule);
 
+/// Whether the rule has a list of stages and the stage is in none of its words. `known` has
+/// known_stages of the rule.
+bool is_unknown_stage(const Rule& rule, const std::vector<Word>& known, const Word& stage);
+
 /// The known stage that a mistyped one was probably meant to be. Empty if none is close.
 std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stage);
 

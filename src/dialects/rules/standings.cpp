@@ -110,7 +110,7 @@ void Standings::take(const Subject& subject, const StageState& state, Due due) {
   if (is_end(rule_, state.stage)) {
     open_ = open_ || due == Due::open;
     decision_.ends.push_back(subject);
-  } else if (!rule_.stages.empty() && !names(known_, state.stage)) {
+  } else if (is_unknown_stage(rule_, known_, state.stage)) {
     decision_.holds.push_back(unknown(subject, state.stage));
   } else if (due == Due::no_reaction) {
     note_quiet(rule_, subject, state, quiet_);
