@@ -122,8 +122,16 @@ def stopped_by_files(exe):
 
 
 def error(exe):
-    ended(exe, "failed", "loop_error", RUN, '"no network"', action="echo no network >&2; exit 3",
-          ways="on_success: done")
+    with world_of(exe, action="echo no network >&2; exit 3", ways="on_success: done") as baton:
+        baton.start()
+        baton.call("start", LOOP)
+        remedy = baton.remedy("failed", "loop_error", LOOP, says=(RUN, '"no network"'))
+        edit, command = remedy.split(", then ")
+        check(edit == f"correct {DEFINITION}", remedy)
+        cure(baton)
+        define(baton)
+        baton.paste(command.strip("`"))
+        baton.changed("failed", "loop_error", LOOP)
 
 
 def cycle_detected(exe):

@@ -56,7 +56,7 @@ inline constexpr std::array kSituations = {
     // Also max_iterations, the older name of the same limit.
     SituationRow{Situation::max_steps, {"max_steps", {Condition::failed, Reason::max_steps}}},
     SituationRow{Situation::timed_out, {"timed_out", {Condition::failed, Reason::timed_out}}},
-    // Any limit of a loop with `maintain`, which has no end of its own.
+    // Any limit of steps or passes of a loop with `maintain`, which has no end of its own.
     SituationRow{Situation::last_pass, {"last_pass", {Condition::stopped, Reason::limit}}},
     SituationRow{Situation::stopped_by_agent,
                  {"stopped_by_agent", {Condition::stopped, Reason::agent}}},

@@ -11,6 +11,7 @@
 #include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/loop.h"
+#include "dialects/fsm_loop/verdict.h"
 #include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
@@ -70,6 +71,11 @@ std::string by_run(const Memo& memo) {
   return memo.last_run.empty() ? "" : " (" + memo.last_run + ")";
 }
 
+/// `; its last run: run 1a2b3c4d: failed (exit_1), "no such file"`; empty if there is none.
+std::string after_run(const Memo& memo) {
+  return memo.last_run.empty() ? "" : "; its last run: " + memo.last_run;
+}
+
 /// `: TEXT`; empty if the text is.
 std::string said(std::string_view text) {
   return text.empty() ? "" : ": " + printable(text, kMostTextShown);
@@ -86,7 +92,8 @@ std::string why_limited(const Snapshot& snapshot, const Record& record) {
          // The word of the definition, where it is not the plain one.
          (record.terminated_by == "max_iterations" ? " (max_iterations)" : "") +
          "; it stands in the state " +
-         quoted_word(record.limited_state.empty() ? record.current_state : record.limited_state);
+         quoted_word(record.limited_state.empty() ? record.current_state : record.limited_state) +
+         after_run(snapshot.memo);
 }
 
 std::string why_stopped(Situation situation, const Snapshot& snapshot, const Record& record) {
@@ -127,7 +134,7 @@ std::string why_ended(Situation situation, Snapshot& snapshot) {
       const Loop loop = own_loop(snapshot);
       return "the loop has used up its time" +
              (loop.timeout == Millis(0) ? std::string() : " of " + duration_text(loop.timeout)) +
-             "; it stands in the state " + state;
+             "; it stands in the state " + state + after_run(snapshot.memo);
     }
     case Situation::awaiting_continuation:
       return "an agent handed the loop over in the state " + state +
@@ -167,6 +174,14 @@ std::string definition_path(const Snapshot& snapshot) {
 /// `baton validate PATH`, in backticks.
 std::string validation(const std::string& path) {
   return "`baton validate " + shell_word(path) + "`";
+}
+
+/// `:7`, if the file is among the documents and has this member.
+std::string line_of(const Snapshot& snapshot, const std::string& path, std::string_view pointer) {
+  const Accepted* const file = snapshot.present(path);
+  if (file == nullptr || json::at(file->document->root(), pointer) == nullptr)
+    return {};
+  return ":" + std::to_string(file->document->locate(pointer).begin.line);
 }
 
 std::string plain(const Value& value) {
@@ -226,8 +241,11 @@ std::string after_ended(Situation situation, Snapshot& snapshot) {
   if (snapshot.definition().empty() && snapshot.view.docs.contains(path))
     return "put " + path + " back, check it with " + validation(path) + ", then `" + on + "`";
   if (situation == Situation::timed_out)
-    return "raise `timeout` in " + path + ", check it with " + validation(path) + ", then `" + on +
-           "`";
+    return "raise `timeout` in " + path + line_of(snapshot, path, "/timeout") + ", check it with " +
+           validation(path) + ", then `" + on + "`";
+  if (situation == Situation::error && !snapshot.definition().empty() &&
+      lacks_target(snapshot.record().error))
+    return "correct " + path + ", then `" + on + "`";
   return on;
 }
 
@@ -273,6 +291,10 @@ Standing of_unstarted(const Snapshot& snapshot) {
   if (const std::string fault = snapshot.definition_fault(); !fault.empty())
     return rejected(Situation::definition_rejected, definition_path(snapshot),
                     "its definition is not valid: " + fault);
+  const std::string definition = definition_path(snapshot);
+  if (snapshot.definition().empty() && snapshot.view.docs.contains(definition))
+    return of(Situation::not_started, "its definition " + definition + " is gone",
+              "put " + definition + " back, then `" + start_again(snapshot) + "`");
   if (snapshot.definition().empty())
     return of(Situation::other_program, "another program left files of it without a definition");
   return of(Situation::not_started, "it has not been started", start_again(snapshot));

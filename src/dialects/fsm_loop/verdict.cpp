@@ -180,6 +180,8 @@ std::string tracked(const Judging& judging, const std::string& key) {
 }
 
 constexpr int kMostUndecided = 2;
+constexpr std::string_view kNoTarget = "No valid transition: ";
+constexpr std::string_view kNoSuchState = ", which does not exist in the definition";
 
 Transition no_transition(std::string why) {
   return {Transition::Kind::error, {}, std::move(why), {}};
@@ -257,7 +259,7 @@ std::string why_no_transition(const LoopState& state, const Verdict& verdict) {
   std::vector<std::string_view> words;
   for (const Row& row : state.routes ? state.route : state.shorthand)
     words.emplace_back(row.verdict);
-  std::string text = "No valid transition: the state " + quoted_word(state.name) +
+  std::string text = std::string(kNoTarget) + "the state " + quoted_word(state.name) +
                      " has no target for the verdict " + quoted_word(verdict.name);
   if (!words.empty())
     text += ", only for " + any_of_words(words);
@@ -461,6 +463,10 @@ Transition transition_when_throttled(const Loop& loop, const LoopState& state,
   return resolve_target(loop, state, error == nullptr ? "$current" : *error, values);
 }
 
+bool lacks_target(std::string_view error) {
+  return error.starts_with(kNoTarget) || error.find(kNoSuchState) != std::string_view::npos;
+}
+
 Transition resolve_target(const Loop& loop, const LoopState& state, const std::string& target,
                           const Values& values) {
   auto name = interpolate(target, values);
@@ -476,7 +482,7 @@ Transition resolve_target(const Loop& loop, const LoopState& state, const std::s
     words.emplace_back(each.name);
   const std::string near = near_word(*name, words);
   return no_transition("the state " + quoted_word(state.name) + " leads to " + quoted_word(*name) +
-                       ", which does not exist in the definition" +
+                       std::string(kNoSuchState) +
                        (near.empty() ? "" : "; did you mean " + quoted_word(near) + "?"));
 }
 

@@ -162,6 +162,9 @@ Transition transition_after_fault(const Loop& loop, const LoopState& state, cons
 Transition transition_when_throttled(const Loop& loop, const LoopState& state,
                                      const Values& values);
 
+/// Whether this error of a loop says that its definition has no next state (Transition::why).
+bool lacks_target(std::string_view error);
+
 /// Fills in the placeholders of a target and resolves `$current`. Gives an error if there is no
 /// such state.
 Transition resolve_target(const Loop& loop, const LoopState& state, const std::string& target,
