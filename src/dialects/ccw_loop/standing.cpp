@@ -135,14 +135,32 @@ std::string action_of(Situation situation, const Snapshot& snapshot) {
   return {};
 }
 
+/// While the state file has a rejected version, that file is the cause: the executor cannot be
+/// heard. The file has to be corrected before the loop goes on.
+void name_rejected_file(Situation situation, const Snapshot& snapshot, Standing& standing) {
+  const std::string& path = snapshot.loop.path;
+  const auto bad = snapshot.view.rejected.find(path);
+  if (bad == snapshot.view.rejected.end() ||
+      (situation != Situation::errors && situation != Situation::no_progress))
+    return;
+  standing.action = "correct " + path + ", check it with `baton validate " + shell_word(path) +
+                    "`, then `" + standing.action + "`";
+  if (situation != Situation::no_progress)
+    return;
+  standing.cause = cause_of(Situation::state_rejected);
+  standing.why += "; its master state was rejected: " + first_error(path, bad->second);
+}
+
 }  // namespace
 
 std::optional<Standing> standing_of(const Snapshot& snapshot) {
   if (snapshot.loop.status == Status::running)
     return std::nullopt;
   const Situation situation = situation_of(snapshot);
-  return Standing{
+  Standing standing{
       cause_of(situation), why_of(situation, snapshot), action_of(situation, snapshot), {}};
+  name_rejected_file(situation, snapshot, standing);
+  return standing;
 }
 
 Standing standing_without_state(const View& view) {
