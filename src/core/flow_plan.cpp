@@ -21,6 +21,9 @@ constexpr Millis kOverdue{60'000};
 /// `ended as failed (exit_1): "the last line that it wrote"`.
 std::string ended_as(const Run& run) {
   const std::string said = last_words(run);
+  if (run.outcome == Outcome::unknown && run.reason == "shim_killed")
+    return "its end is not known: its supervisor was killed (shim_killed)" +
+           (said.empty() ? "" : ": " + said);
   return "ended as " + outcome_text(run) + (said.empty() ? "" : ": " + said);
 }
 

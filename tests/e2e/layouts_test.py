@@ -210,7 +210,7 @@ def orders(exe):
                 time.sleep(0.02)
                 file.write('id": true}')
         # Whoever decides has been asked: by the daemon, not only by a command that looks at the files.
-        wait_until(lambda: all("waits for a person" in w.call("events", "--flow", f"rules/o/{name}").stdout
+        wait_until(lambda: all("a person has to approve" in w.call("events", "--flow", f"rules/o/{name}").stdout
                                for name in names), "the daemon asks")
         for name in names:
             write(w.path("orders", name, "word.json"), {"decision": "reject" if name == "never" else "approve"})
@@ -276,7 +276,7 @@ printf '{"text": "draft"}' >"$BATON_FILE_REPLY"
             write(w.path("mail", box, letter + ".json"), {"read": False, "text": letter})
         w.killed_until(lambda: all(load(w.path("replies", box, letter + ".json")).get("text") == "draft"
                                    for box, letter in everything))
-        wait_until(lambda: all(w.call("events", "--flow", f"rules/mail/{box}").stdout.count("waits for a person")
+        wait_until(lambda: all(w.call("events", "--flow", f"rules/mail/{box}").stdout.count("a person has to approve")
                                >= len(letters) for box in boxes), "the daemon asks for each")
         for box, letter in everything:
             say = threading.Thread(target=w.call, args=("approve", f"rules/mail/{box}", letter), kwargs={"code": None})

@@ -227,7 +227,7 @@ def whole(exe):
         prompt = w.call("prompt", w.lines("agents")[0]["run"]).stdout
         check(prompt == "Build app for rules/q/a.\n", prompt)
         check(load(w.root + "/results/a.json") == {"code": None}, load(w.root + "/results/a.json"))
-        wait_until(lambda: "waits for a person" in json.dumps(w.lines("status", "rules/q/a")), "status asks")
+        wait_until(lambda: "a person has to approve" in json.dumps(w.lines("status", "rules/q/a")), "status asks")
         w.daemon.send_signal(signal.SIGKILL)
         w.daemon.wait()
         world.write(w.root + "/releases/a.json", {"decision": "no idea"})
@@ -239,7 +239,7 @@ def whole(exe):
         wait_until(lambda: os.listdir(w.root + "/releases/.decided"), "the file is put away")
         check(not os.path.exists(w.root + "/releases/a.json"), "the file is still there")
         w.job("a", state="built", target="app")
-        wait_until(lambda: "waits for a person" in json.dumps(w.lines("status", "rules/q/a")), "status asks again")
+        wait_until(lambda: "a person has to approve" in json.dumps(w.lines("status", "rules/q/a")), "status asks again")
         inside = subprocess.run([w.exe, "approve", "rules/q/a", *w.places()], capture_output=True, text=True,
                                 env={**os.environ, "BATON_RUN_ID": "0" * 32})
         check(inside.returncode == 1, "an agent approves:", inside.stdout)

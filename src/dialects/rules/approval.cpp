@@ -210,6 +210,10 @@ void read_decisions(const View& view, const Snapshot& snapshot, Memo& memo, Deci
 
 std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, const Memo& memo,
                                   const Reaction& reaction, const Subject& subject) {
+  const auto state = view.stages.find(subject);
+  const std::string stage =
+      "the stage `" + printable(state == view.stages.end() ? Word() : state->second.stage, 60) +
+      "`" + (subject == "main" ? "" : " of " + printable(subject, 60));
   const auto entry = memo.entries.find(subject);
   const PersonDecision said = entry == memo.entries.end() ? PersonDecision{} : entry->second.said;
   if (said.decision == "approved")
@@ -217,14 +221,14 @@ std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, co
   if (said.decision == "rejected") {
     const std::string path = snapshot.holder(subject);
     return Hold{reaction.run, subject, cause_of(Situation::rejected_by_person),
-                subject + " was rejected by " + printable(said.by, 80) +
+                stage + " was rejected by " + printable(said.by, 80) +
                     (said.comment.empty() ? "" : ": " + printable(said.comment, 400)),
                 "write another stage at " + pointer_for(snapshot.rule().stage, subject) + " of " +
                     path + ", then `baton validate " + shell_word(path) + "`"};
   }
   const auto& decision = reaction.approval->decision;
   return Hold{reaction.run, subject, cause_of(Situation::approval_wanted),
-              subject + " waits for a person to approve or reject it" +
+              "a person has to approve or reject " + stage +
                   (decision ? "; the decision may also stand at " + decision->pointer + " of " +
                                   snapshot.path(*decision, subject)
                             : ""),

@@ -20,9 +20,11 @@ void stage_fault(std::string pointer, const std::string& message, const Value* f
 void check_stage(const Value* stage, const std::string& pointer, FindingList& findings) {
   if (stage == nullptr || word_of(stage))
     return;
-  const bool empty = stage->IsString() && stage->GetStringLength() == 0;
-  const std::string found = empty ? "an empty text" : std::string(json::type_name(*stage));
-  stage_fault(pointer, "the stage is " + found + " and no word", stage, findings);
+  const std::string found = stage->IsString()  ? "an empty text"
+                            : stage->IsNull()  ? "null"
+                            : stage->IsArray() ? "an array"
+                                               : "an object";
+  stage_fault(pointer, "a stage is a word, not " + found, stage, findings);
 }
 
 void check_stages(const Value& root, const std::string& pointer, FindingList& findings) {

@@ -15,6 +15,11 @@ std::string passage(const StageState& state) {
   return (state.previous.empty() ? "" : state.previous + " -> ") + state.stage;
 }
 
+/// The subject of a sentence about a stage. People do not know the name `main`.
+std::string subject_or(const Subject& subject, const std::string& otherwise) {
+  return subject == "main" ? otherwise : subject;
+}
+
 /// Adds the limits of the rule to the desired run.
 void limit(const Value& limits, const std::string& rule, Desired& desired) {
   if (const auto places = json::integer(limits, "max_running"); places && *places > 0)
@@ -99,12 +104,12 @@ class Reacting {
         if (hold->cause == cause_of(Situation::rejected_by_person) &&
             !reaction.approval->rejected.empty())
           set(reaction.key + "r", reaction.approval->rejected, reaction,
-              *subject_ + " was rejected");
+              subject_or(*subject_, "the stage") + " was rejected");
         else
           decision_.holds.push_back(std::move(*hold));
         return;
       }
-    const std::string why = *subject_ + " is " + passage(state);
+    const std::string why = subject_or(*subject_, "the stage") + " is " + passage(state);
     if (reaction.notify)
       decision_.notices.push_back(Notice{
           "notice", *subject_, passage(state) + " (#" + std::to_string(state.generation) + ")"});
@@ -127,8 +132,9 @@ class Reacting {
     if (state_->entries <= reaction.max_entries)
       return false;
     decision_.holds.push_back(Hold{reaction.run, *subject_, cause_of(Situation::max_entries),
-                                   *subject_ + " has entered " + state_->stage + " " +
-                                       std::to_string(state_->entries) + " times (max_entries is " +
+                                   subject_or(*subject_, "the flow") + " has entered " +
+                                       state_->stage + " " + std::to_string(state_->entries) +
+                                       " times (max_entries is " +
                                        std::to_string(reaction.max_entries) + ")",
                                    command("resume", view_.flow)});
     return true;
@@ -265,6 +271,12 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
 }
 
 }  // namespace
+
+std::string stage_text(const Subject& subject, const Word& stage) {
+  const std::string word = "`" + printable(stage, 60) + "`";
+  return subject == "main" ? "the stage is " + word
+                           : printable(subject, 60) + " is in the stage " + word;
+}
 
 std::string correct(const std::string& path) {
   return "correct " + path + ", then `baton validate " + shell_word(path) + "`";

@@ -77,6 +77,9 @@ class Standings {
   std::set<std::string> complete_;  ///< stages of which all reactions are done
 };
 
+/// `the stage is `review``; for other subjects than `main`, `A is in the stage `review``.
+std::string stage_text(const Subject& subject, const Word& stage);
+
 /// What to do about a rejected file.
 std::string correct(const std::string& path);
 

@@ -139,7 +139,9 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
                 cause_of(view_.control == Control::idle   ? Situation::existing
                          : view_.control == Control::stop ? Situation::stopped
                                                           : Situation::paused),
-                why + ": nothing is set before the flow is resumed", command("resume", view_.flow)};
+                stage_text(subject, view_.stages.at(subject).stage) +
+                    "; nothing is set before the flow is resumed",
+                command("resume", view_.flow)};
   if (auto hold = unwritable(subject, members))
     return hold;
   const auto values = values_for(view_, snapshot_, memo_, subject);
