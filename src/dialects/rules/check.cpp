@@ -61,7 +61,7 @@ void check_words(const Rule& rule, const Value& root, FindingList& findings) {
   const std::string& pointer = rule.stage.pointer;
   const Stages stages = stages_in(root, pointer, "main");
   const bool alone = !rule.stage.document.empty() || rule.kinds.size() == 1;
-  if (stages.empty() && alone && pointer.find(kSubject) == std::string::npos &&
+  if (root.IsObject() && stages.empty() && alone && pointer.find(kSubject) == std::string::npos &&
       json::at(root, pointer) == nullptr)
     findings.error(
         "no_stage", existing_pointer(root, pointer),
