@@ -236,6 +236,9 @@ struct Dialect {
   /// Every state in which the dialect lets a flow or a subject stand, ends and giving up included.
   /// Its holds and standings use the causes of this table.
   std::span<const StateRow> states = {};
+  /// The declared words and stages that a flow can have, for `baton wait`. Stages with a number,
+  /// such as `work#2`, are not among them. Null or no words: it can have any.
+  std::vector<Word> (*words)(const FlowId& flow, const Json& options) = nullptr;
   /// Verbs of requests that `decide` answers first (Decision::replies). The engine handles the
   /// other verbs and what `decide` leaves unanswered.
   std::span<const std::string_view> verbs = {};

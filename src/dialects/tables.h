@@ -6,8 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "core/condition.h"
+#include "core/effect.h"
 
 namespace baton {
 
@@ -26,6 +28,13 @@ constexpr std::array<std::string_view, kSize> words_of(const std::array<Row, kSi
   std::transform(table.begin(), table.end(), words.begin(),
                  [](const Row& row) { return row.word; });
   return words;
+}
+
+/// The same as Dialect::words gives them.
+template <class Row, std::size_t kSize>
+std::vector<Word> flow_words(const std::array<Row, kSize>& table) {
+  const auto words = words_of(table);
+  return {words.begin(), words.end()};
 }
 
 /// Whether a table has one row per enumerator, in order. `last`: the last enumerator; `member`: the

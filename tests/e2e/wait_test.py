@@ -50,7 +50,7 @@ def ends(exe):
         baton.call("resume", "t/good", "--wait")
         check(json.load(open(baton.root + "/tickets/good.json"))["status"] == "closed", "not waited for")
         said = baton.call("resume", "t/dull", "--wait", code=1).stderr
-        check("rules/t/dull is blocked (no_change): " in said, said)
+        check(said.count("rules/t/dull is blocked (no_change): ") == 1, said)
         check("\ndo: baton retry rules/t/dull" in said, said)
         said = baton.call("resume", "t/hopeless", "--wait", code=1).stderr
         check("rules/t/hopeless is failed (attempts_exhausted): " in said and "no luck" in said, said)
@@ -75,7 +75,9 @@ def time_is_over(exe):
         check("is not done within 1s" in said, said)
         baton.call("wait", "t/slow", "--until", "running")
         said = baton.call("wait", "t/slow", "--until", "closed", "--timeout", "1s", code=124).stderr
-        check("is not closed within 1s" in said, said)
+        check("is not closed within 1s; it is running (agent): " in said, said)
+        # Whether this word ever comes, nothing says.
+        check("waiting for the stage or word `closed` of rules/t/slow, which is running (agent) now" in said, said)
         waits = baton.background("wait", "t/slow", "--until", "closed")
         open(baton.home + "/go", "w").close()
         check(waits.wait(world.PATIENCE) == 0, waits.communicate())
@@ -133,6 +135,39 @@ def words(exe):
         baton.call("wait", "t/slow", code=2)
 
 
+def never(exe):
+    """A word to which the flow can never come is wrong usage, where the words are known."""
+    with Tickets(exe) as baton:
+        baton.settings["rules"].append({"name": "c", "files": "closed/{flow}.json", "stage": "/status",
+                                        "stages": ["ready", "closed"], "done": ["closed"],
+                                        "react": [{"to": "ready", "run": "slow"}]})
+        baton.configure()
+        baton.ticket("open", "rest")
+        os.makedirs(baton.root + "/closed")
+        world.write(baton.root + "/closed/a.json", {"status": "ready"})
+        baton.start()
+        baton.call("wait", "c/a", "--until", "running")
+        for until, says in (("doen", "did you mean `done`?"), ("Closed", "did you mean `closed`?"),
+                            ("bogus", "it has ready, closed"), ("stage:done", "it has ready, closed"),
+                            ("foo:bar", "--until takes WORD, condition:WORD or stage:WORD")):
+            said = baton.call("wait", "c/a", "--until", until, "--timeout", "9s", code=2).stderr
+            check(says in said, until, said)
+        baton.call("wait", "c/a", "--until", "ready")
+        baton.call("wait", "t/open", "--until", "doen", "--timeout", "1s", code=124)
+
+
+def vanished(exe):
+    """A flow without a file has left the list, and there is nothing to wait for."""
+    with Tickets(exe) as baton:
+        baton.ticket("a", "rest")
+        baton.start()
+        baton.call("wait", "t/a", "--until", "idle")
+        waits = baton.background("wait", "t/a", "--until", "gone")
+        os.remove(baton.root + "/tickets/a.json")
+        _, said = waits.communicate(timeout=world.PATIENCE)
+        check(waits.returncode == 1 and "t/a is not there any more" in said, waits.returncode, said)
+
+
 def monitors(exe):
     """`status --check`: one line, and an exit code for cron and Nagios."""
     with Tickets(exe) as baton:
@@ -185,4 +220,4 @@ def five_minutes(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([ends, after_the_request, time_is_over, no_daemon, pauses, words, monitors, five_minutes])
+    world.main_parts([ends, after_the_request, time_is_over, no_daemon, pauses, words, never, vanished, monitors, five_minutes])

@@ -223,6 +223,7 @@ const Dialect& agent_run_dialect() {
       .stages = agent_run::stages,
       .decide = agent_run::decide,
       .states = agent_run::kStates,
+      .words = [](const FlowId& /*flow*/, const Json& /*options*/) { return agent_run::words(); },
       .verbs = agent_run::kVerbs,
       .brief = agent_run::brief,
       .placeholders = agent_run::kPlaceholders,

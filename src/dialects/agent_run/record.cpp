@@ -111,6 +111,13 @@ std::string_view word(RunStatus status) {
   return kRun.at(static_cast<std::size_t>(status)).word;
 }
 
+std::vector<Word> words() {
+  std::vector<Word> all = flow_words(kRun);
+  for (const StatusRow& row : kStatus)
+    all.emplace_back(row.stage);
+  return all;
+}
+
 std::string indented(const Json& value, std::size_t depth) {
   std::string text = value.pretty();
   text.pop_back();  // the line feed at the end

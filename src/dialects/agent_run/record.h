@@ -100,6 +100,8 @@ Json json_of(const StepRecord& step);
 /// State of the whole run; `status` in run_state.json.
 enum class RunStatus { running, waiting, completed, failed, cancelled, paused };
 std::string_view word(RunStatus status);
+/// The words of a run and of its steps, for Dialect::words.
+std::vector<Word> words();
 
 /// The state of a run. A decision changes it in memory.
 struct RunRecord {

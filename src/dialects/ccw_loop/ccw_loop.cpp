@@ -1,6 +1,7 @@
 #include "dialects/ccw_loop/ccw_loop.h"
 
 #include "dialects/ccw_loop/conditions.h"
+#include "dialects/ccw_loop/words.h"
 #include "dialects/dialects.h"
 
 namespace baton {
@@ -22,6 +23,8 @@ const Dialect& ccw_loop_dialect() {
       .stages = ccw_loop::stages,
       .decide = ccw_loop::decide,
       .states = ccw_loop::kStates,
+      .words = [](const FlowId& /*flow*/,
+                  const Json& /*options*/) { return flow_words(ccw_loop::kStatuses); },
       .verbs = ccw_loop::kVerbs,
       .brief = ccw_loop::brief,
       .placeholders = kPlaceholders,

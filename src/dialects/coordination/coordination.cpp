@@ -23,6 +23,20 @@ Stages stages(const View& view) {
   return stages;
 }
 
+/// The status of the session, and the stages of its groups and of itself.
+std::vector<Word> words(const FlowId& /*flow*/, const Json& /*options*/) {
+  std::vector<Word> all = {"running", "completed", "error"};
+  const auto add = [&](std::string_view word) {
+    if (!word.empty() && std::find(all.begin(), all.end(), word) == all.end())
+      all.emplace_back(word);
+  };
+  for (const StatusRow& row : kStatuses)
+    add(row.stage);
+  for (int i = 0; i <= static_cast<int>(SessionStage::completed); ++i)
+    add(word(static_cast<SessionStage>(i)));
+  return all;
+}
+
 /// Ends agents that still run after their work is done, and agents whose group does not move
 /// (format page, Stalls).
 void release(const Snapshot& snapshot, Decision& decision) {
@@ -235,6 +249,7 @@ const Dialect& coordination_dialect() {
       .stages = coordination::stages,
       .decide = coordination::decide,
       .states = coordination::kStates,
+      .words = coordination::words,
       .verbs = coordination::kVerbs,
       .brief = coordination::brief,
       .placeholders = kPlaceholders,

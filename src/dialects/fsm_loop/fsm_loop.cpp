@@ -3,12 +3,20 @@
 #include "dialects/dialects.h"
 #include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/words.h"
 
 namespace baton {
 
 namespace {
 
 constexpr std::string_view kRoles[] = {"agent", "judge"};
+
+/// The stage of a loop that baton runs has a number.
+std::vector<Word> words(const FlowId& /*flow*/, const Json& /*options*/) {
+  std::vector<Word> all = flow_words(fsm_loop::kStatus);
+  all.emplace_back(fsm_loop::word(fsm_loop::Situation::owner_dead));
+  return all;
+}
 
 }  // namespace
 
@@ -24,6 +32,7 @@ const Dialect& fsm_loop_dialect() {
       .stages = fsm_loop::stages,
       .decide = fsm_loop::decide,
       .states = fsm_loop::kStates,
+      .words = words,
       .verbs = fsm_loop::kVerbs,
       .brief = fsm_loop::brief,
       .placeholders = fsm_loop::kPlaceholders,

@@ -69,6 +69,8 @@ const Dialect& ml_workflow_dialect() {
       .stages = ml_workflow::stages,
       .decide = ml_workflow::decide,
       .states = ml_workflow::kStates,
+      .words = [](const FlowId& /*flow*/,
+                  const Json& /*options*/) { return flow_words(ml_workflow::kStatuses); },
       .verbs = kVerbs,
       .brief = ml_workflow::brief,
       .placeholders = kPlaceholders,

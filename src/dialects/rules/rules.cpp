@@ -9,6 +9,7 @@
 #include "dialects/rules/conditions.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
+#include "dialects/rules/rule_check.h"
 #include "dialects/rules/snapshot.h"
 
 namespace baton {
@@ -59,6 +60,12 @@ Stages stages(const View& view) {
     if (const auto known = stages.find(subject); known != stages.end())
       told[subject] = known->second;
   return told;
+}
+
+/// None if the rule does not say which stages there are.
+std::vector<Word> words(const FlowId& flow, const Json& options) {
+  const auto rule = rule_of(flow, options);
+  return rule && !rule->stages.empty() ? known_stages(*rule) : std::vector<Word>();
 }
 
 /// The first reaction that wants this role for this purpose now.
@@ -157,6 +164,7 @@ const Dialect& rules_dialect() {
           },
       .decide = rules::decide,
       .states = rules::kStates,
+      .words = rules::words,
       .verbs = rules::kVerbs,
       .brief = rules::brief,
       .placeholders = rules::kPlaceholders,
