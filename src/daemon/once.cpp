@@ -12,18 +12,11 @@ bool lies_in(const std::string& path, const std::string& folder) {
 }
 
 bool is_wanted(const std::string& root, const FlowRecord& record, const OnceWish& wish) {
-  if (!wish.flow.empty() && text(record.id) != wish.flow && record.id.name != wish.flow &&
-      !text(record.id).ends_with("/" + wish.flow))
+  if (!wish.flow.empty() && !is_called(record.id, wish.flow))
     return false;
-  if (wish.paths.empty())
-    return true;
-  const auto named = [&](const auto& row) {
-    return std::any_of(wish.paths.begin(), wish.paths.end(), [&](const std::string& path) {
-      return lies_in(root + "/" + row.first, path);
-    });
-  };
-  return std::any_of(record.accepted.begin(), record.accepted.end(), named) ||
-         std::any_of(record.rejected.begin(), record.rejected.end(), named);
+  return wish.paths.empty() ||
+         std::any_of(wish.paths.begin(), wish.paths.end(),
+                     [&](const std::string& path) { return has_file_in(root, record, path); });
 }
 
 /// Whether the flow changed in this call.
@@ -71,6 +64,16 @@ std::string line_of(const FlowStatus& status) {
 }
 
 }  // namespace
+
+bool is_called(const FlowId& flow, const std::string& name) {
+  return text(flow) == name || text(flow).ends_with("/" + name);
+}
+
+bool has_file_in(const std::string& root, const FlowRecord& record, const std::string& path) {
+  const auto named = [&](const auto& row) { return lies_in(root + "/" + row.first, path); };
+  return std::any_of(record.accepted.begin(), record.accepted.end(), named) ||
+         std::any_of(record.rejected.begin(), record.rejected.end(), named);
+}
 
 void judge(const std::string& root, const FlowRecords& records, const Plan& plan, Time began,
            const OnceWish& wish, OnceVerdict& verdict) {

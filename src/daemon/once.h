@@ -32,6 +32,11 @@ struct OnceVerdict {
   std::array<std::size_t, kConditions.size()> counts{};  ///< by condition
 };
 
+/// Whether people call the flow so: `dialect/name`, or an end of it after a slash.
+bool is_called(const FlowId& flow, const std::string& name);
+/// Whether the flow has a file there. `path`: an absolute path of a file or a folder.
+bool has_file_in(const std::string& root, const FlowRecord& record, const std::string& path);
+
 /// Adds the flows of one root to the verdict. `began`: when the daemon began, by its own clock.
 void judge(const std::string& root, const FlowRecords& records, const Plan& plan, Time began,
            const OnceWish& wish, OnceVerdict& verdict);

@@ -77,6 +77,11 @@ def narrowed(exe):
         gives(baton, 0, "1 flow: 1 done", more=("--flow", "t/a"))
         gives(baton, 0, "1 flow: 1 done", more=("tickets/a.json",))
         gives(baton, 1, "rules/t/b is blocked", more=("tickets",))
+        write(baton.root + "/notes.txt", b"")
+        for dry in (), ("--dry-run",):
+            gives(baton, 2, "there is no flow t/c", more=("--flow", "t/c", *dry))
+            gives(baton, 2, "there is no such file or folder; did you mean", more=("tickets/aa.json", *dry))
+            gives(baton, 2, "notes.txt: belongs to no flow", more=("notes.txt", *dry))
     with world.World(exe, rules=[DONE], agents=agent("false"), limits={"backoff": "1h", "max_backoff": "2h"}) as baton:
         baton.ticket("a", "ready")
         gives(baton, 1, "rules/t/a is waiting: back_off until 20", more=("--max-wait", "5s"))
@@ -107,9 +112,11 @@ def paused(exe):
 def without_configuration(exe):
     with world.World(exe) as baton:
         os.remove(baton.config)
-        done = subprocess.run([baton.exe, "run", "--once", "--state-dir", baton.state], cwd=baton.root, text=True,
-                              capture_output=True, env={**os.environ, "HOME": baton.home, "XDG_CONFIG_HOME": baton.home})
-        check(done.returncode == 2 and "baton init" in done.stderr, done)
+        for dry in (), ("--dry-run",):
+            done = subprocess.run([baton.exe, "run", "--once", *dry, "--state-dir", baton.state], cwd=baton.root, text=True,
+                                  capture_output=True,
+                                  env={**os.environ, "HOME": baton.home, "XDG_CONFIG_HOME": baton.home})
+            check(done.returncode == 2 and "baton init" in done.stderr, done)
 
 
 def loops(exe):

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
+#include "daemon/once.h"
 #include "daemon/service.h"
 #include "io/system/state_folder.h"
 #include "workspace/command.h"
@@ -140,16 +145,6 @@ int run_daemon(RunArguments arguments, const Context& context) {
   for (std::string& root : arguments.roots)
     if (auto real = real_path(root); real && !root.starts_with('/'))
       root = *std::move(real);
-  if (arguments.once && context.configuration().empty()) {
-    const std::string root = printable(context.root());
-    complain("no configuration for " + root + ": looked for " + root +
-             "/baton.yaml, for one above whose `roots:` names this folder, and for config.yaml in "
-             "~/.config/baton and /etc/baton; `baton init` writes one");
-    return static_cast<int>(ExitCode::usage);
-  }
-  // With --once, do not wait for a root that may never appear.
-  if (const auto all = context.all_there(); arguments.once && arguments.roots.empty() && !all)
-    return static_cast<int>(complain(all.error()));
   auto config = service_config(context, arguments);
   if (!config)
     return static_cast<int>(complain(config.error()));
@@ -191,6 +186,77 @@ Result<void> read_wish(RunArguments& arguments) {
     path = *std::move(real);
   }
   return {};
+}
+
+/// Whether the flows and paths that count are there. Errc::usage: one is not. A root that cannot be
+/// read now is left to the daemon.
+Result<void> check_wish(const OnceWish& wish, const std::vector<std::string>& roots,
+                        const Context& context) {
+  if (wish.flow.empty() && wish.paths.empty())
+    return {};
+  std::vector<KnownFlows> known;
+  std::vector<std::string> files;
+  std::set<std::string> unknown(wish.paths.begin(), wish.paths.end());
+  bool found = wish.flow.empty();
+  for (const std::string& root : roots) {
+    const auto rehearsal = Rehearsal::of_root(context.at(root), {.as_daemon = true});
+    if (!rehearsal)
+      return {};
+    known.push_back({root, (*rehearsal)->flows()});
+    for (const FlowId& flow : known.back().flows) {
+      const FlowRecord& record = *(*rehearsal)->record(flow);
+      found = found || is_called(flow, wish.flow);
+      std::erase_if(unknown,
+                    [&](const std::string& path) { return has_file_in(root, record, path); });
+      for (const auto& [path, row] : record.accepted)
+        files.push_back(path);
+    }
+    // A whole root may be without flows.
+    unknown.erase(root);
+  }
+  if (!found) {
+    if (auto place = choose_flow(wish.flow, known); !place)
+      return pass_on(place);
+    return {};
+  }
+  if (unknown.empty())
+    return {};
+  const std::string& path = *unknown.begin();
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, error)))
+    return fail(
+        Errc::usage,
+        "belongs to no flow; `baton explain " + shell_word(path) + "` says what baton makes of it",
+        path);
+  // Absolute paths are alike by their folders.
+  const auto of = std::find_if(roots.begin(), roots.end(), [&](const std::string& root) {
+    return path.starts_with(root + "/");
+  });
+  const auto near = of == roots.end() ? std::nullopt : nearest(path.substr(of->size() + 1), files);
+  return fail(Errc::usage,
+              "there is no such file or folder" +
+                  (near ? "; did you mean " + printable(*near, 200) + "?" : ""),
+              path);
+}
+
+/// What `--once` needs before anything begins, also in a dry run.
+std::optional<ExitCode> check_once(const RunArguments& arguments, const Context& context) {
+  if (context.configuration().empty()) {
+    const std::string root = printable(context.root());
+    complain("no configuration for " + root + ": looked for " + root +
+             "/baton.yaml, for one above whose `roots:` names this folder, and for config.yaml in "
+             "~/.config/baton and /etc/baton; `baton init` writes one");
+    return ExitCode::usage;
+  }
+  // Do not wait for a root that may never appear.
+  if (const auto all = context.all_there(); arguments.roots.empty() && !all)
+    return complain(all.error());
+  const auto roots = real_roots(arguments.roots.empty() ? context.roots() : arguments.roots);
+  if (!roots)
+    return complain(roots.error());
+  if (const auto there = check_wish(arguments.wish, *roots, context); !there)
+    return complain(there.error());
+  return std::nullopt;
 }
 
 Json row_of(const FlowId& flow, const Role& role, const Subject& subject, bool starts,
@@ -316,6 +382,9 @@ ExitCode run_command_line(Words words) {
     return complain(context.error());
   for (const Finding& warning : context->warnings())
     complain(describe(warning, context->configuration()));
+  if (arguments.once)
+    if (const auto wrong = check_once(arguments, *context))
+      return *wrong;
   if (arguments.dry_run) {
     if (const auto all = context->all_there(); arguments.roots.empty() && !all)
       return complain(all.error());
