@@ -100,6 +100,7 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
                          : policy == "fail" ? OnInterrupted::fail
                                             : OnInterrupted::hold;
   setup.max_existing = count_of(*config, "max_existing", 20);
+  setup.may_start = json::boolean(*config, "may_start").value_or(true);
   setup.act_on_existing = json::boolean(*config, "act_on_existing").value_or(false);
   setup.schemas = [config](std::string_view name) -> Result<std::string> {
     const Value* const schemas = json::child(*config, "schemas");

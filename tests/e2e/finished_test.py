@@ -80,6 +80,23 @@ def rules(exe):
         baton.hears()
 
 
+def by_a_command(exe):
+    """A command without a daemon takes the last step and tells nobody: the next daemon does."""
+    rule = {"name": "t", "files": "tickets/{flow}.json", "stage": "/status", "done": ["closed"],
+            "react": [{"to": "built", "approval": True, "set": {"/status": "closed"}}]}
+    with Healthy(exe, "rules", agents={"worker": {"command": ["true"]}}) as baton:
+        baton.settings["rules"] = [rule]
+        baton.configure()
+        baton.ticket("a", "built")
+        baton.once()
+        baton.call("approve", "t/a")
+        check(baton.told() == [("blocked", "approval_wanted")], baton.told())
+        for _ in range(2):
+            done = baton.once()
+            check(done.returncode == 0, done)
+            check(baton.told() == [("blocked", "approval_wanted"), ("finished", None)], baton.told())
+
+
 def coordination(exe):
     """The session of the demo: three groups, of which one fails its test and one is sent back by its review."""
     roles = ("project_manager", "developer", "qa_expert", "tech_lead")
@@ -130,7 +147,7 @@ def ml_workflow(exe):
         baton.hears(("blocked", "approval_wanted"), ("blocked", "approval_wanted"))
 
 
-PARTS = (rules, coordination, agent_run, fsm_loop, ccw_loop, ml_workflow)
+PARTS = (rules, by_a_command, coordination, agent_run, fsm_loop, ccw_loop, ml_workflow)
 
 if __name__ == "__main__":
     world.main_parts(PARTS)

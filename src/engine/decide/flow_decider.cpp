@@ -195,8 +195,9 @@ void arrive(StageState& state, bool back) {
 }
 
 /// Reports an end, and that the files stop or pause the flow. Only for flows that baton saw before:
-/// a flow that was finished at first sight is not news.
-void tell_end(FlowRecord& record, Draft& draft) {
+/// a flow that was finished at first sight is not news. `later`: leaves it to the next daemon,
+/// because a command notifies nobody.
+void tell_end(FlowRecord& record, Draft& draft, bool later) {
   const Standing& own = record.decision.standing;
   const Condition condition = own.cause.condition;
   const bool ended = condition == Condition::done || condition == Condition::failed ||
@@ -208,6 +209,8 @@ void tell_end(FlowRecord& record, Draft& draft) {
   const bool held =
       ordered || std::any_of(record.decision.holds.begin(), record.decision.holds.end(),
                              [&](const Hold& hold) { return hold.cause.condition == condition; });
+  if (ended && later)
+    return;
   if (ended && !held && record.notified.open)
     draft.event(condition == Condition::done ? "finished" : Word(word(condition)), record.id,
                 condition == Condition::done ? std::string(word(condition)) : own.why);
@@ -274,7 +277,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
     record.held = trouble;
   // The end of the flow may be one of the writes that were not made.
   if (!away_ && !trouble)
-    tell_end(record, draft);
+    tell_end(record, draft, !setup_.may_start);
   forget_old_runs(record, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   documents_.keep(flow, std::move(docs));

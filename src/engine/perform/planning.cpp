@@ -371,8 +371,9 @@ bool has_wrong_file(const FlowRecord& record, const std::vector<Hold>& holds) {
 }
 
 /// Adds an event for each new hold that needs a person. Returns the holds that count as notified.
+/// `later`: leaves new ones to the next daemon, because a command notifies nobody.
 std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known, const std::vector<Hold>& holds,
-                               const Plan& plan) {
+                               const Plan& plan, bool later) {
   // A rejected file is told when the flow comes to stand. That an agent changed nothing is not true
   // of a file that is wrong.
   const bool moves = goes_on(known, holds, plan);
@@ -394,7 +395,7 @@ std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known, const std::
   for (auto at = holds.begin(); at != holds.end(); ++at) {
     const Hold& hold = *at;
     const bool before = known.notified.has(hold);
-    if (!lasting(hold) || (!before && too_early(hold)))
+    if (!lasting(hold) || (!before && (later || too_early(hold))))
       continue;
     // One cause may hold several roles of a subject. Roles that differ in why are told each.
     const bool again = std::any_of(holds.begin(), at, [&](const Hold& other) {
@@ -442,11 +443,11 @@ std::vector<Hold> to_tell(const FlowRecord& record, const std::vector<Hold>& hol
   return all;
 }
 
-void note_holds(Draft& next, const FlowRecord& known, const Plan& plan) {
+void note_holds(Draft& next, const FlowRecord& known, const Plan& plan, bool later) {
   std::vector<Hold> holds = known.decision.holds;
   if (const auto planned = plan.holds.find(known.id); planned != plan.holds.end())
     holds.insert(holds.end(), planned->second.begin(), planned->second.end());
-  std::vector<Hold> told = tell_lasting(next, known, to_tell(known, holds), plan);
+  std::vector<Hold> told = tell_lasting(next, known, to_tell(known, holds), plan, later);
   if (holds == known.holds && told == known.notified.holds)
     return;
   FlowRecord& record = next.touch(known.id);
@@ -462,7 +463,7 @@ void Planning::note_holds(Draft& next) const {
     flows.insert(flow);
   for (const FlowId& flow : flows)
     if (const FlowRecord* const known = next.find(flow); known != nullptr)
-      baton::note_holds(next, *known, plan());
+      baton::note_holds(next, *known, plan(), !setup_.may_start);
 }
 
 void Planning::committed(const Draft& next) {
