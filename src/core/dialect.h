@@ -88,13 +88,22 @@ struct StageState {
   bool operator==(const StageState&) const = default;
 };
 
+/// The configured value for a role: its own, else that of `default`, which plays the roles without
+/// an entry, else `otherwise`. No role plays an `Action`.
+template <class T>
+T of_role(const std::map<Role, T>& all, const Role& role, const T& otherwise) {
+  const auto own = all.find(role);
+  const auto found = own == all.end() && role != kActionRole ? all.find("default") : own;
+  return found == all.end() ? otherwise : found->second;
+}
+
 /// Facts about the machine and the configuration that a dialect may use.
 struct Environment {
   std::string root;                              ///< absolute
   std::string configuration_folder;              ///< absolute
   std::string executable;                        ///< absolute path of baton itself
-  RetryLimits retry;                             ///< for roles without an entry in `role_retry`
-  RunLimits limits;                              ///< for roles without an entry in `role_limits`
+  RetryLimits retry;                             ///< where `of_role` finds nothing in `role_retry`
+  RunLimits limits;                              ///< where `of_role` finds nothing in `role_limits`
   std::map<std::string, std::string> variables;  ///< environment of the daemon
   std::int64_t pid = 0;                          ///< of the daemon; 0: no daemon runs
   /// Whether a process is alive. Empty: unknown.

@@ -341,8 +341,7 @@ class FlowPlanner {
   RetryLimits retry_limits(const Desired& desired) const {
     if (desired.retry)
       return *desired.retry;
-    const auto found = settings_.role_retry.find(desired.role);
-    return found == settings_.role_retry.end() ? settings_.retry : found->second;
+    return of_role(settings_.role_retry, desired.role, settings_.retry);
   }
 
   const FlowSituation& flow_;

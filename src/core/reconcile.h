@@ -27,7 +27,7 @@ struct Plan {
   std::vector<Stop> stops;
   std::vector<PauseFlow> pauses;
   std::map<Role, std::uint32_t> attempts;     ///< how many attempts a role has
-  std::uint32_t attempts_otherwise = 0;       ///< of roles that are not among them
+  std::uint32_t attempts_otherwise = 0;       ///< see `of_role`
   std::map<FlowId, std::vector<Hold>> holds;  ///< why desired runs are not started
   /// Runs desired with `counts_refusal` that are due and cannot be started, and why.
   std::map<FlowId, std::map<Key, std::string>> refused;

@@ -109,13 +109,6 @@ struct Snapshot {
 };
 
 Role role_of(const Step& step);
-/// The configured value for a role: its own, else that of `default`, else `otherwise`.
-template <class T>
-T of_role(const std::map<Role, T>& all, const Role& role, const T& otherwise) {
-  const auto own = all.find(role);
-  const auto found = own == all.end() ? all.find("default") : own;
-  return found == all.end() ? otherwise : found->second;
-}
 /// Whether `human_in_the_loop` is true, or a word that means true.
 bool needs_person(const Step& step);
 /// The gates of a step. A gate that YAML read as a map becomes `a: b`.

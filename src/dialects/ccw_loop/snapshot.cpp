@@ -7,8 +7,7 @@ namespace baton::ccw_loop {
 namespace {
 
 std::uint32_t max_attempts(const Environment& env) {
-  const auto found = env.role_retry.find(Role(kExecutor));
-  return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
+  return of_role(env.role_retry, Role(kExecutor), env.retry).max_attempts;
 }
 
 /// The run that succeeded in this turn; nullptr: none. A forgiven run counts too.

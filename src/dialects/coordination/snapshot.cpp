@@ -17,8 +17,7 @@ bool failed(const Run& run) {
 }
 
 std::uint32_t max_attempts(const Environment& env, std::string_view role) {
-  const auto found = env.role_retry.find(Role(role));
-  return found == env.role_retry.end() ? env.retry.max_attempts : found->second.max_attempts;
+  return of_role(env.role_retry, Role(role), env.retry).max_attempts;
 }
 
 std::string shared_file(const Group& a, const Group& b) {

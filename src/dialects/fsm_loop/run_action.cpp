@@ -150,8 +150,7 @@ Desired Machine::action_of(const Frame& frame, const LoopState& state) const {
   }
   wanted.role = state.role;
   wanted.purpose = std::string(kActions.at(static_cast<std::size_t>(state.action_type)).word);
-  const auto own = env.role_limits.find(state.role);
-  RunLimits limits = own == env.role_limits.end() ? env.limits : own->second;
+  RunLimits limits = of_role(env.role_limits, state.role, env.limits);
   if (state.timeout_given)
     limits.timeout = state.timeout;
   if (state.idle_timeout > Millis(0))
@@ -266,9 +265,7 @@ bool Machine::ask_judge(Frame& frame) {
     }
     wanted.role = "judge";
     wanted.purpose = "judge";
-    const auto own = snapshot_.view.env.role_limits.find(wanted.role);
-    if (own != snapshot_.view.env.role_limits.end())
-      limits = own->second;
+    limits = of_role(snapshot_.view.env.role_limits, wanted.role, limits);
   }
   if (side->timeout > Millis(0))
     limits.timeout = side->timeout;

@@ -62,9 +62,8 @@ std::optional<RunLimits> own_limits(const Snapshot& snapshot, const Work& work) 
       text_of(member(*snapshot.view.options, "timeouts"), std::to_string(work.step)));
   if (!timeout)
     return std::nullopt;
-  const auto& roles = snapshot.view.env.role_limits;
-  const auto role = roles.find(Role(agent_of(work.step)));
-  RunLimits limits = role == roles.end() ? RunLimits{} : role->second;
+  const Environment& env = snapshot.view.env;
+  RunLimits limits = of_role(env.role_limits, Role(agent_of(work.step)), env.limits);
   limits.timeout = *timeout;
   return limits;
 }

@@ -410,12 +410,11 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
     status.attempt = run.attempt;
   }
   if (!status.agent.empty()) {
-    const auto own = plan.attempts.find(status.agent);
     const auto counted = record.decision.attempts_max.find(last.subject);
     const bool by_dialect = counted != record.decision.attempts_max.end();
-    status.attempts_max = by_dialect                   ? counted->second
-                          : own == plan.attempts.end() ? plan.attempts_otherwise
-                                                       : own->second;
+    status.attempts_max = by_dialect
+                              ? counted->second
+                              : of_role(plan.attempts, status.agent, plan.attempts_otherwise);
     if (!by_dialect && status.attempts_max > 0)
       status.attempts_max += stopped_attempts(record.runs, last);
   }
