@@ -323,7 +323,7 @@ ExitCode wait_command(Words words) {
       {{ExitCode::fine, "the flow is there"},
        {ExitCode::failed,
         "the flow has failed, was stopped or is gone, or a person has to do something first"},
-       {ExitCode::usage, "wrong usage or configuration; no such flow"},
+       {ExitCode::usage, "wrong usage or configuration; no such flow, or it never gets there"},
        {ExitCode::unreachable, "no daemon serves the root, so the flow will not get there"},
        {ExitCode::timed_out, "the time of --timeout is over"}});
   options.word("FLOW", flow, "dialect/name, or the name alone if it is unique");
