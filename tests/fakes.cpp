@@ -452,9 +452,9 @@ void FakeAgents::begin(Shim& shim) {
   for (const auto& [id, other] : shims)
     if (other.state == State::running && other.launch.key == key)
       faults.push_back(text(key) + " runs twice at once");
-  // A forgiven attempt leaves its number free; the journal looks at that.
-  if (!begun_[key.flow].insert(shim.id).second)
-    faults.push_back("run " + shim.id + " of " + text(key) + " was started twice");
+  if (!begun_[key.flow].insert({key, shim.launch.attempt}).second)
+    faults.push_back("attempt " + std::to_string(shim.launch.attempt) + " of " + text(key) +
+                     " was started twice");
   shim.state = State::running;
   shim.claim = !no_claim;
   shim.began = clock_.at;

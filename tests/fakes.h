@@ -254,6 +254,8 @@ class FakeAgents : public Agents {
   std::string boot() const override { return boot_id; }
   std::optional<Time> last_output(const Run& run) override;
 
+  /// The number of a forgiven attempt is free again.
+  void forgive(const Run& run) { begun_[run.key.flow].erase({run.key, run.attempt}); }
   /// A flow was forgotten: its keys begin anew.
   void forget(const FlowId& flow);
 
@@ -264,7 +266,7 @@ class FakeAgents : public Agents {
   Deeds& deeds_;
   FakeClock& clock_;
   std::uint64_t made_ = 0;
-  std::map<FlowId, std::set<RunId>> begun_;
+  std::map<FlowId, std::set<std::pair<Key, std::uint32_t>>> begun_;
   std::set<RunId> removed_;  ///< runs whose directory is gone
 };
 

@@ -119,6 +119,9 @@ World::World() {
   journal.after_commit = [this](const Commit& commit) {
     for (const FlowId& flow : commit.forgotten)
       agents.forget(flow);
+    for (const Run& run : commit.runs)
+      if (run.forgiven)
+        agents.forgive(run);
   };
   agents.releasing = [this](const Launch& launch) {
     const auto of_flow = [&](const auto& each) {

@@ -79,9 +79,9 @@ class Planning {
   void spare(const std::function<bool(const RunId&)>& run);
   /// Makes the plan stop all running agents.
   void stop_all(const Draft& next, const FlowRecords& records, const std::string& why);
-  /// Adds a hold that turned up while the plan was performed. It lasts until the next plan.
   /// Holds the starts that the plan refuses. Only for a rehearsal: a daemon tells the dialect.
   void hold_refused();
+  /// Adds a hold that turned up while the plan was performed. It lasts until the next plan.
   void hold(const Key& what, Reason reason, std::string why, std::string action = {});
   /// The same for starts that could not be prepared; they are tried again.
   void could_not_start(const std::vector<Start>& starts, const std::string& why);
