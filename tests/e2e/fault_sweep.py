@@ -124,8 +124,9 @@ def fault(baton, call, error, number):
                           "-e", f"inject={call}:error={error}:when={number}")
         except subprocess.TimeoutExpired as hangs:
             return f"{where} it hangs: {(hangs.stderr or b'').decode()[-600:]}", False, False
-        # A write that fails is tried again within a minute; who is to work off all now is told.
-        refused = done.returncode == 1 and "a write of baton's own was refused" in done.stderr
+        # A write or a look that fails is tried again within a minute; who is to work off all now is told.
+        refused = done.returncode == 1 and ("a write of baton's own was refused" in done.stderr
+                                            or "cannot be looked at" in done.stderr)
         if done.returncode != 3 and not only_unchanged(done) and not refused:
             return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True, False
         if done.returncode == 3 and not re.search(r"error|critical|baton:", done.stderr):
