@@ -413,6 +413,9 @@ Result<Arrival> FakeJournal::commit(const Commit& commit) {
     tables.events.push_back(std::move(event));
   }
   ++commits;
+  for (const Run& run : commit.runs)
+    if (run.forgiven && forgiven)
+      forgiven(run);
   if (after_commit)
     after_commit(commit);
   fuse_.moment();

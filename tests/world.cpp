@@ -119,10 +119,8 @@ World::World() {
   journal.after_commit = [this](const Commit& commit) {
     for (const FlowId& flow : commit.forgotten)
       agents.forget(flow);
-    for (const Run& run : commit.runs)
-      if (run.forgiven)
-        agents.forgive(run);
   };
+  journal.forgiven = [this](const Run& run) { agents.forgive(run); };
   agents.releasing = [this](const Launch& launch) {
     const auto of_flow = [&](const auto& each) {
       return each.second.first.flow == launch.key.flow;
