@@ -376,7 +376,8 @@ def conflict(exe):
     with case(exe, rules=[rule], command=HOURS) as baton:
         baton.start()
         for name in ("one", "two"):
-            write(f"{baton.root}/a/{name}.json", {"all": {"x": "ready"}})
+            # No agent is for this stage: it could start before the second file is seen.
+            write(f"{baton.root}/a/{name}.json", {"all": {"x": "draft"}})
         remedy = baton.remedy("blocked", "conflict")
         check("baton validate" in remedy, remedy)
         write(baton.root + "/a/two.json", {"all": {}})
