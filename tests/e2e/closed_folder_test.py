@@ -2,6 +2,7 @@
 not be read) is told once, with its place, and keeps nothing else from being scanned. usage: closed_folder_test.py
 BATON"""
 
+import ctypes
 import json
 import os
 import subprocess
@@ -136,21 +137,34 @@ def there_at_start(exe, make):
         check(baton.daemon.poll() is None, "the daemon ended")
 
 
-def comes_while_running(exe):
-    """The last good state stays in force; the link is told at once, not at the next full look."""
+def exchange(one, other):
+    """Both names change places in one step, so that nobody sees a moment without either."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    at_here, both = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if libc.renameat2(at_here, os.fsencode(one), at_here, os.fsencode(other), both) != 0:
+        raise OSError(ctypes.get_errno(), "renameat2", one)
+
+
+def comes_while_running(exe, at_once):
+    """The last good state stays in force; the link is told at once, not at the next full look. A flow whose folder
+    was seen to be away before is gone, and in no list until it is back."""
     with Two(exe) as baton:
         os.mkdir(baton.closed)
         write(baton.closed + "/x.json", {"status": "idle"})
         baton.start()
         baton.canary()
-        os.rename(baton.closed, baton.home + "/away")
+        if at_once:
+            os.symlink(baton.home + "/away", baton.home + "/away")
+            exchange(baton.closed, baton.home + "/away")
+        else:
+            os.rename(baton.closed, baton.home + "/away")
+            wait_until(lambda: [each for each in baton.lines("events")
+                                if each["flow"] == "rules/c/x" and each["event"] == "gone"], "its file is gone")
+            os.symlink(baton.home + "/away", baton.closed)
         write(baton.home + "/away/x.json", {"status": "ready"})
-        os.symlink(baton.home + "/away", baton.closed)
         wait_until(lambda: baton.told(), "a link in a folder's place is told")
-        # Gone, when somebody looked between the two steps.
-        wait_until(lambda: [each for each in baton.lines("status")
-                            if each["flow"] == "rules/c/x" and each["reason"] in ("file_rejected", "gone")],
-                   "its known file is a finding of its flow")
+        listed = [each["reason"] for each in baton.lines("status") if each["flow"] == "rules/c/x"]
+        check(listed == (["file_rejected"] if at_once else []), listed)
         baton.canary()
         check(len(baton.told()) == 1 and "symbolic link" in baton.told()[0], baton.told())
         check(not baton.starts("rules/c/x"), baton.starts())
@@ -213,8 +227,9 @@ def test(exe):
     for make in (link, link_to_itself, link_to_nothing, fifo, plain_file, mount, unreadable):
         print(make.__name__, flush=True)
         there_at_start(exe, make)
-    print("comes_while_running", flush=True)
-    comes_while_running(exe)
+    for at_once in (True, False):
+        print("comes_while_running", "at once" if at_once else "in two steps", flush=True)
+        comes_while_running(exe, at_once)
     print("below_a_placeholder", flush=True)
     below_a_placeholder(exe)
     print("not_writable", flush=True)
