@@ -127,7 +127,10 @@ def fault(baton, call, error, number):
         # A write or a look that fails is tried again within a minute; who is to work off all now is told.
         refused = done.returncode == 1 and ("a write of baton's own was refused" in done.stderr
                                             or "cannot be looked at" in done.stderr)
-        if done.returncode != 3 and not only_unchanged(done) and not refused:
+        # The write that failed was that of the line which names the reason; the last line counts them.
+        untold = (done.returncode == 1 and re.search(r"lines? (was|were) lost here ", done.stderr)
+                  and done.stderr.rstrip().endswith("1 flow: 1 blocked"))
+        if done.returncode != 3 and not only_unchanged(done) and not refused and not untold:
             return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True, False
         if done.returncode == 3 and not re.search(r"error|critical|baton:", done.stderr):
             return f"{where} ended with 3 and said nothing: {done.stderr[-600:]}", True, False
