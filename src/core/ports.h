@@ -5,6 +5,7 @@
 // The real ones are in src/io, fakes of all of them in tests/fakes.h. No call may block for long,
 // because the engine has one thread.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -319,6 +320,20 @@ class Clock {
   virtual Time now() = 0;
   /// The wall clock, for time stamps that people read.
   virtual Time wall() = 0;
+};
+
+/// What clocks on the wall show.
+using LocalTime = std::chrono::local_time<Millis>;
+
+/// The rules of time zones. An empty name means the zone of this machine.
+class TimeZones {
+ public:
+  virtual ~TimeZones() = default;
+  /// The moment at which clocks of the zone show `local`. If clocks skip that time, the next valid
+  /// minute. If they show it twice, the later moment. Nothing: the zone is unknown.
+  virtual std::optional<Time> moment(const std::string& zone, LocalTime local) const = 0;
+  /// What clocks of the zone show at a moment. Nothing: the zone is unknown.
+  virtual std::optional<LocalTime> local(const std::string& zone, Time moment) const = 0;
 };
 
 /// Gets every event after its commit, for the log and `notify:`. Also gets events that are not in

@@ -17,6 +17,9 @@ constexpr std::array kOutcomes = {
     std::pair{Outcome::interrupted, std::string_view("interrupted")},
     std::pair{Outcome::unknown, std::string_view("unknown")},
     std::pair{Outcome::voided, std::string_view("voided")},
+    std::pair{Outcome::limited, std::string_view("limited")},
+    std::pair{Outcome::transient, std::string_view("transient")},
+    std::pair{Outcome::auth, std::string_view("auth")},
 };
 
 constexpr bool in_order() {

@@ -24,6 +24,8 @@ std::string_view word(RunState state);
 /// interrupted: the machine went down or another program ended the agent. The agent may have done
 /// its work.
 /// unknown: the agent ran, but its shim was killed before it recorded the end.
+/// limited: its provider had no room for hours or days. transient: its provider had no room for the
+/// moment. auth: its login or credit was refused. These three say nothing of the work.
 enum class Outcome {
   none,
   succeeded,
@@ -34,6 +36,9 @@ enum class Outcome {
   interrupted,
   unknown,
   voided,
+  limited,
+  transient,
+  auth,
 };
 std::string_view word(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view word);

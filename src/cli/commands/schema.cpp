@@ -25,8 +25,9 @@ ExitCode schema_command(Words words) {
   Options options(
       "schema",
       "Prints a JSON schema that is built into baton: of the state files, of baton.yaml\n"
-      "(config), or of the --json output of the commands (output/...). Also prints the\n"
-      "prompts of the dialects (coordination/prompts/developer.md).",
+      "(config), of adapters (adapter), or of the --json output of the commands\n"
+      "(output/...). Also prints the prompts of the dialects\n"
+      "(coordination/prompts/developer.md).",
       {{ExitCode::fine, "printed"},
        {ExitCode::usage, "wrong usage; there is no such schema"},
        {ExitCode::unreachable, "stdout did not take it"}});

@@ -26,6 +26,7 @@ std::string glob_of(const std::string& pattern) {
 std::map<std::string, std::set<std::string>> files_of_schemas() {
   std::map<std::string, std::set<std::string>> files;
   files["schemas/config.schema.json"] = {"baton.yaml"};
+  files["schemas/adapter.schema.json"] = {"**/adapters/*.yaml"};
   for (const Dialect* const dialect : dialects())
     for (const FileKind& kind : dialect->files(Json()))
       if (!kind.schema.empty() && kind.format != Format::jsonl)

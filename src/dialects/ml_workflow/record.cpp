@@ -169,6 +169,9 @@ void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits, Deci
     case Outcome::voided:       // nothing ran: the step starts again
     case Outcome::stopped:      // by a person or by a pause
     case Outcome::interrupted:  // on_interrupted decides
+    case Outcome::limited:
+    case Outcome::transient:
+    case Outcome::auth:
       return;
     case Outcome::timed_out:
     case Outcome::stalled:
