@@ -162,10 +162,11 @@ def keys(schema):
 
 def every_key_is_explained():
     """Each key of the configuration and each option of a dialect stands on the page that explains it."""
-    where = {"schemas/config.schema.json": ["docs/configuration.md", "docs/rules.md"]}
+    where = {"schemas/config.schema.json": ["docs/configuration.md", "docs/rules.md"],
+             "schemas/adapter.schema.json": ["docs/adapters.md"]}
     for options in glob.glob("schemas/*/options.schema.json", root_dir=TOP):
         where[options] = [f"docs/dialects/{options.split('/')[1]}.md"]
-    check(len(where) == 6, where)
+    check(len(where) == 7, where)
     for schema, names in where.items():
         text = ""
         for name in names:
@@ -177,8 +178,21 @@ def every_key_is_explained():
         check(not missing, *names, "do not explain", missing, "of", schema)
 
 
+def every_adapter_is_listed():
+    """With its provider and the versions that its file names."""
+    with open(os.path.join(TOP, "docs/adapters.md"), encoding="utf-8") as file:
+        text = file.read()
+    for path in glob.glob("adapters/*.yaml", root_dir=TOP):
+        with open(os.path.join(TOP, path), encoding="utf-8") as file:
+            keys_of = dict(re.findall(r"^(name|provider|tested): (.*)$", file.read(), re.M))
+        tested = ", ".join(re.findall(r"[\w.]+", keys_of["tested"]))
+        row = rf"^\| `{keys_of['name']}` \| .* \| {keys_of.get('provider', keys_of['name'])} \| {re.escape(tested)} \|$"
+        check(keys_of["name"] == "generic" or re.search(row, text, re.M), "docs/adapters.md does not list", keys_of)
+
+
 def test(exe, *wanted):
     every_key_is_explained()
+    every_adapter_is_listed()
     with tempfile.TemporaryDirectory(prefix="baton-pages-") as home:
         os.mkdir(home + "/bin")
         os.symlink(os.path.abspath(exe), home + "/bin/baton")
