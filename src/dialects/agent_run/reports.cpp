@@ -32,6 +32,27 @@ bool fresh(const Run& run, const std::string& path, const Digest& digest) {
   });
 }
 
+/// Whether a text begins like a date. Its time zone may be missing.
+bool begins_with_date(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00";
+  return text.size() >= kForm.size() &&
+         std::equal(kForm.begin(), kForm.end(), text.begin(),
+                    [](char form, char c) { return form == '0' ? is_digit(c) : form == c; });
+}
+
+/// What shows that nobody has filled in the template of the report, as in the echo of a prompt.
+/// Empty if nothing does.
+std::string left_blank(const Value& root, const Findings& findings) {
+  for (const char* const key : {"started_at", "ended_at"})
+    if (const auto time = json::text(root, key); time && !begins_with_date(*time))
+      return std::string(key) + " is no time: `" + printable(*time, 80) + "`";
+  const auto placeholder = std::find_if(findings.begin(), findings.end(), [](const Finding& one) {
+    return one.rule == "agent_run/S43" && !one.found.empty();
+  });
+  return placeholder == findings.end() ? std::string()
+                                       : "at " + placeholder->pointer + ": " + placeholder->message;
+}
+
 /// Why a valid report does not count for this start. Empty if it does.
 std::string mismatch(const Snapshot& snapshot, const Step& step, const Value& root) {
   const auto ended = parse_time(json::text(root, "ended_at").value_or(""));
@@ -40,10 +61,12 @@ std::string mismatch(const Snapshot& snapshot, const Step& step, const Value& ro
     return "its ended_at is " + std::string(*json::text(root, "ended_at")) +
            ", before this attempt began at " + *snapshot.record(step.id).started_at +
            ", so it belongs to an older attempt";
-  if (!snapshot.settings.strict_reports)
-    return {};
   const Findings findings =
       check_report(root, RunFile{snapshot.view.flow.name, file_part(step.id)});
+  if (std::string blank = left_blank(root, findings); !blank.empty())
+    return blank;
+  if (!snapshot.settings.strict_reports)
+    return {};
   const auto placeholder = std::find_if(findings.begin(), findings.end(), [](const Finding& one) {
     return one.rule == "agent_run/S43";
   });
@@ -63,7 +86,7 @@ std::string fault_of(const Json& report, const Step& step, const std::string& ru
   for (const Finding& finding : findings)
     if (finding.severity == Severity::error)
       return finding.message;
-  return {};
+  return document ? left_blank(*report, findings) : std::string();
 }
 
 FoundReport report_from_output(const Snapshot& snapshot, const Step& step,
