@@ -39,6 +39,38 @@ class Fuse {
   std::uint64_t blows_at_ = 0;
 };
 
+/// Providers in memory. They survive a crash of the daemon, as the file does.
+class FakeProviders : public Providers {
+ public:
+  Result<std::vector<Parked>> parked() override {
+    if (locked)
+      return fail(Errc::busy, "the file is locked");
+    return rows;
+  }
+  void park(const Parked& row) override {
+    std::erase_if(rows, [&](const Parked& each) {
+      return each.whose == row.whose && each.login == row.login;
+    });
+    rows.push_back(row);
+  }
+  void release(const ProviderAccount& whose) override {
+    std::erase_if(rows, [&](const Parked& row) { return holds({row.whose, row.login}, whose, {}); });
+  }
+  std::vector<Parked> rows;
+  bool locked = false;
+};
+
+/// Every zone is UTC.
+class UtcZones : public TimeZones {
+ public:
+  std::optional<Time> moment(const std::string& /*zone*/, LocalTime local) const override {
+    return Time(local.time_since_epoch());
+  }
+  std::optional<LocalTime> local(const std::string& /*zone*/, Time moment) const override {
+    return LocalTime(moment.time_since_epoch());
+  }
+};
+
 class FakeClock : public Clock {
  public:
   Time now() override { return at; }

@@ -22,6 +22,8 @@ struct World {
   Fuse fuse;
   Deeds deeds;
   FakeClock clock;
+  FakeProviders providers;
+  UtcZones zones;
   FakeDisk disk{fuse, deeds};
   FakeJournal journal{fuse};
   FakeAgents agents{fuse, deeds, clock};

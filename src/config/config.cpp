@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "adapters/adapter.h"
 #include "base/embedded.h"
 #include "base/schema/schema.h"
 #include "base/text.h"
@@ -29,11 +30,38 @@ void take(T& place, const std::optional<T>& value) {
     place = *value;
 }
 
+/// An adapter without a `/` is one of baton's.
+void check_adapter(const Fields& agent, const std::string& name) {
+  const std::vector<std::string> known = adapter_names();
+  if (name.empty() || name.find('/') != std::string::npos ||
+      std::find(known.begin(), known.end(), name) != known.end())
+    return;
+  const auto near = nearest(name, known);
+  agent.error("adapter",
+              "baton has no adapter '" + printable(name) + "'" +
+                  (near ? "; did you mean '" + *near + "'?" : "") +
+                  "; it has: " + join(known, ", ") + "; a file of your own is a path with a `/`",
+              "adapter");
+}
+
 AgentConfig read_agent(const Fields& fields) {
   AgentConfig agent;
   agent.command = fields.texts("command");
-  if (agent.command.empty() || agent.command.front().empty())
+  take(agent.adapter, fields.text("adapter"));
+  if (agent.adapter.empty() && (agent.command.empty() || agent.command.front().empty()))
     fields.error("command", "a command must begin with a program", "command");
+  check_adapter(fields, agent.adapter);
+  take(agent.model, fields.text("model"));
+  agent.args = fields.texts("args");
+  agent.fallback = fields.texts("fallback");
+  take(agent.provider, fields.text("provider"));
+  agent.resume = fields.text("resume") != "never";
+  const auto no_change = fields.text("on_no_change");
+  agent.on_no_change = no_change == "retry"   ? OnNoChange::retry
+                       : no_change == "nudge" ? OnNoChange::nudge
+                                              : OnNoChange::hold;
+  if (const Value* const result = fields.value("result"))
+    agent.result = Json(*result);
   take(agent.prompt, fields.text("prompt"));
   take(agent.cwd, fields.text("cwd"));
   const Fields before = fields.child("before");
@@ -44,6 +72,7 @@ AgentConfig read_agent(const Fields& fields) {
   agent.kill_grace = fields.duration("kill_grace");
   agent.log_cap_bytes = fields.size("log_cap");
   agent.max_attempts = fields.count("max_attempts");
+  agent.max_transient = fields.count("max_transient");
   agent.backoff = fields.duration("backoff");
   agent.max_backoff = fields.duration("max_backoff");
   agent.may_decide = fields.flag("may_decide").value_or(false);
@@ -73,6 +102,7 @@ LimitsConfig read_limits(const Fields& fields) {
   take(limits.run.kill_grace, fields.duration("kill_grace"));
   take(limits.run.log_cap_bytes, fields.size("log_cap"));
   take(limits.retry.max_attempts, fields.count("max_attempts"));
+  take(limits.max_transient, fields.count("max_transient"));
   take(limits.retry.backoff, fields.duration("backoff"));
   take(limits.retry.max_backoff, fields.duration("max_backoff"));
   return limits;
@@ -170,6 +200,18 @@ void check_roles(const Config& config, const Fields& rules) {
   }
 }
 
+/// A fallback must be another agent, and no agent may come back to itself.
+void check_fallbacks(const Config& config, const Fields& agents) {
+  for (const auto& [role, agent] : agents.children())
+    for (const std::string& other : config.agents.at(role).fallback)
+      if (other == role)
+        agent.error("fallback", "an agent cannot stand in for itself", "fallback");
+      else if (!config.agents.contains(other))
+        agent.error("fallback",
+                    "there is no agent '" + printable(other) + "'" + nearest_role(config, other),
+                    "fallback");
+}
+
 void check_backoffs(const Config& config, const Fields& fields) {
   const RetryLimits& common = config.limits.retry;
   check_backoff(fields.child("limits"), common.backoff, common.max_backoff);
@@ -183,6 +225,7 @@ Config read_config(const Fields& fields, Findings& findings) {
   Config config;
   for (const auto& [role, agent] : fields.child("agents").children())
     config.agents[role] = read_agent(agent);
+  check_fallbacks(config, fields.child("agents"));
   config.limits = read_limits(fields.child("limits"));
   check_backoffs(config, fields);
   config.on_interrupted = read_on_interrupted(fields);

@@ -23,7 +23,16 @@ namespace baton {
 
 /// How to start a role. What is not set here comes from `limits:`.
 struct AgentConfig {
-  std::vector<std::string> command;  ///< argv; may contain `${placeholders}`
+  std::vector<std::string> command;  ///< argv; may contain `${placeholders}`; empty with `adapter`
+  /// Name of an adapter of baton, or the path of a file, relative to the configuration, with a `/`.
+  std::string adapter;
+  std::string model;
+  std::vector<std::string> args;  ///< for the adapter's program; may contain `${placeholders}`
+  std::vector<Role> fallback;
+  std::string provider;  ///< empty: see AgentSpec::provider
+  bool resume = true;    ///< a repeated start continues the session of the one before
+  OnNoChange on_no_change = OnNoChange::hold;
+  Json result;           ///< the object `result:`, or null
   std::string prompt;  ///< path of a template, relative to the configuration; empty: the dialect's
   std::string cwd;     ///< relative to the configuration; empty: the root
   /// argv of a program that must succeed before the agent starts; empty: none.
@@ -34,6 +43,7 @@ struct AgentConfig {
   std::optional<Millis> kill_grace;
   std::optional<std::uint64_t> log_cap_bytes;
   std::optional<std::uint32_t> max_attempts;
+  std::optional<std::uint32_t> max_transient;
   std::optional<Millis> backoff;
   std::optional<Millis> max_backoff;
   std::vector<std::string> env_allow;  ///< variables to pass on from the daemon's environment
@@ -49,6 +59,7 @@ struct LimitsConfig {
   double cost_per_hour = 50;           ///< US dollars, per flow
   RunLimits run;
   RetryLimits retry;
+  std::uint32_t max_transient = 10;  ///< see AgentSpec
   bool operator==(const LimitsConfig&) const = default;
 };
 

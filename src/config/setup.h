@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "base/schema/schema.h"
+#include "adapters/adapter.h"
 #include "core/dialect.h"
 #include "core/effect.h"
 #include "core/reconcile.h"
@@ -27,6 +29,13 @@ namespace baton {
 
 /// A role that is ready to start: program found and checked, prompt read, environment filtered.
 struct AgentSpec {
+  std::shared_ptr<const Adapter> adapter;  ///< never nullptr for an agent that can start
+  std::string model;                       ///< empty: the program's own choice
+  std::string provider;                    ///< whose limits it meets
+  std::string account;         ///< see ProviderAccount
+  bool resume = true;          ///< see AgentConfig
+  OnNoChange on_no_change = OnNoChange::hold;
+  std::vector<Role> fallback;  ///< agents that stand in while it cannot start, in order
   std::vector<std::string> argv;  ///< argv[0] is absolute; the rest may contain `${placeholders}`
   std::string prompt;             ///< template; empty: the dialect's own brief
   /// Overridden templates of the dialects: `coordination/developer` → text.
@@ -38,6 +47,7 @@ struct AgentSpec {
   std::vector<std::pair<std::string, std::string>> env;  ///< allowed and set variables
   RunLimits limits;
   RetryLimits retry;
+  std::uint32_t max_transient = 10;  ///< runs in a row that the provider may fail for the moment
   std::optional<AgentFault> problem;  ///< nothing: the role can be started
   bool operator==(const AgentSpec&) const = default;
 };

@@ -14,7 +14,7 @@ constexpr std::uint16_t kIdle = bit(Condition::idle);
 
 using C = Condition;
 using R = Reason;
-constexpr std::array<ReasonRow, 52> kReasons = {{
+constexpr std::array<ReasonRow, 55> kReasons = {{
     {R::none, "", bit(C::done), C::done, "the end was reached"},
     {R::agent, "agent", kRunning | kEnded, C::running,
      "running: an agent is at work; stopped, paused: an agent asked for it"},
@@ -37,6 +37,10 @@ constexpr std::array<ReasonRow, 52> kReasons = {{
     {R::disk_full, "disk_full", kWaiting, C::waiting, "the disk of the state folder is full"},
     {R::cannot_start, "cannot_start", kWaiting, C::waiting,
      "the machine lacks descriptors, memory or the like; tried again"},
+    {R::provider_limit, "provider_limit", kWaiting, C::waiting,
+     "the provider of the agent has a limit, until `until`"},
+    {R::transient, "transient", kWaiting, C::waiting,
+     "the provider of the agent failed for the moment; tried again"},
     {R::approval_wanted, "approval_wanted", kBlocked, C::blocked, "a person has to approve"},
     {R::answer_wanted, "answer_wanted", kBlocked, C::blocked, "a person has to answer"},
     {R::continue_wanted, "continue_wanted", kBlocked, C::blocked, "a person has to let it go on"},
@@ -67,6 +71,8 @@ constexpr std::array<ReasonRow, 52> kReasons = {{
      "a subject has entered a stage as often as allowed"},
     {R::cap_reached, "cap_reached", kBlocked | kFailed, C::blocked,
      "a limit of starts or of cost is reached"},
+    {R::login_refused, "login_refused", kBlocked, C::blocked,
+     "the provider refuses the login or the credit of the agent"},
     {R::attempts_exhausted, "attempts_exhausted", kFailed, C::failed, "all attempts have failed"},
     {R::max_steps, "max_steps", kFailed, C::failed, "the loop has used up its steps"},
     {R::timed_out, "timed_out", kFailed, C::failed, "the loop has used up its time"},

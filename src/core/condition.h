@@ -52,6 +52,8 @@ enum class Reason : std::uint8_t {
   root_away,
   disk_full,
   cannot_start,
+  provider_limit,
+  transient,
   // blocked
   approval_wanted,
   answer_wanted,
@@ -73,6 +75,7 @@ enum class Reason : std::uint8_t {
   moved,
   max_entries,
   cap_reached,
+  login_refused,
   // failed
   attempts_exhausted,
   max_steps,

@@ -198,6 +198,9 @@ struct Start {
   Key key;
   std::uint32_t attempt = 1;
   Desired desired;
+  /// The agent that does the work: that of the role, or one that stands in for it. Empty: an
+  /// action.
+  Role agent;
   bool operator==(const Start&) const = default;
 };
 struct Stop {

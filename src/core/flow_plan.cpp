@@ -30,12 +30,13 @@ std::string ended_as(const Run& run) {
 /// What the runs of one key say.
 struct Record {
   bool live = false;
-  bool done = false;
-  std::uint32_t attempts = 0;  ///< the highest attempt number that was used up and not forgiven
-  std::uint32_t failures = 0;  ///< failed attempts that were not forgiven
-  std::uint32_t voids = 0;     ///< voided starts since the last attempt that ran, without `races`
-  std::uint32_t races = 0;     ///< voided starts that lost a race for a shared file
-  const Run* last = nullptr;   ///< the last start
+  std::uint32_t done = 0;        ///< runs that succeeded and left the stage as it was
+  std::uint32_t attempts = 0;    ///< the highest attempt number that was used up and not forgiven
+  std::uint32_t failures = 0;    ///< failed attempts that were not forgiven
+  std::uint32_t voids = 0;       ///< voided starts since the last attempt that ran, without `races`
+  std::uint32_t races = 0;       ///< voided starts that lost a race for a shared file
+  std::uint32_t transients = 0;  ///< runs since then that their provider had no room for
+  const Run* last = nullptr;     ///< the last start
 };
 
 Record record_of(std::span<const Run> runs, const Key& key) {
@@ -54,13 +55,15 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     }
     record.voids = 0;
     record.races = 0;
-    if (run.forgiven)
+    record.transients = run.outcome == Outcome::transient ? record.transients + 1 : 0;
+    if (run.forgiven || says_nothing(run.outcome))
       continue;
     record.attempts = std::max(record.attempts, run.attempt);
     if (run.live())
       continue;
-    if (run.outcome == Outcome::succeeded)
-      record.done = true;
+    // An agent that was denied something, or that answered nothing, has not done its work.
+    if (run.outcome == Outcome::succeeded && run.error.empty())
+      ++record.done;
     else if (run.outcome != Outcome::stopped)
       ++record.failures;
   }
@@ -173,13 +176,16 @@ class FlowPlanner {
   void consider(const Desired& desired) {
     const auto stage = flow_.stages.find(desired.subject);
     const bool known = stage != flow_.stages.end();
-    Candidate candidate{&desired, {}, 1, known ? stage->second.arrival : 0};
+    Candidate candidate{&desired, {}, {}, 1, known ? stage->second.arrival : 0};
     candidate.key = Key{flow_.flow, desired.role, desired.subject,
                         known ? stage->second.generation : 0, desired.turn};
-    const Record record = record_of(flow_.runs, candidate.key);
+    Record record = record_of(flow_.runs, candidate.key);
     if (record.live)
       return;
-    if (record.done) {
+    const OnNoChange otherwise = on_no_change(desired);
+    if (otherwise == OnNoChange::retry)
+      record.failures += std::exchange(record.done, 0);
+    if (record.done > (otherwise == OnNoChange::nudge ? 1U : 0U)) {
       const std::string said = last_words(*record.last);
       hold(desired, Reason::no_change,
            run_name(*record.last) + " ended well and left the stage as it was" +
@@ -187,13 +193,17 @@ class FlowPlanner {
            command("retry", flow_.flow, desired.subject));
       return;
     }
-    const AgentFault* const fault = fault_of(desired);
+    const Choice choice = choose(desired);
+    const AgentFault* const fault = choice.fault;
     if (fault != nullptr && !desired.counts_refusal)
       return hold(desired, Reason::agent_unusable, fault->why, fault->action);
     if (!played(desired) || !in_force(desired) || !may_attempt(candidate, record))
       return;
     if (fault != nullptr)
       return refuse(candidate, fault->why);
+    if (choice.parked != nullptr)
+      return park(desired, *choice.parked);
+    candidate.agent = choice.agent;
     if (const auto refused = flow_.refused.find(candidate.key); refused != flow_.refused.end()) {
       if (desired.counts_refusal)
         return refuse(candidate, refused->second);
@@ -209,6 +219,12 @@ class FlowPlanner {
     plan_.candidates.push_back(candidate);
   }
 
+  OnNoChange on_no_change(const Desired& desired) const {
+    const auto found = settings_.on_no_change.find(player(desired.role));
+    return desired.action || found == settings_.on_no_change.end() ? OnNoChange::hold
+                                                                   : found->second;
+  }
+
   bool configured(const Role& role) const {
     return settings_.usable_roles.contains(role) || settings_.unusable_roles.contains(role);
   }
@@ -218,12 +234,43 @@ class FlowPlanner {
     return configured(role) || !settings_.default_role ? role : Role("default");
   }
 
-  /// nullptr if the agent of the role can be started, or if no agent is configured.
-  const AgentFault* fault_of(const Desired& desired) const {
+  /// Which agent does the work, or why none can: at most one member is set. None is set for an
+  /// action, and if no agent is configured.
+  struct Choice {
+    Role agent;
+    const Hold* parked = nullptr;
+    const AgentFault* fault = nullptr;
+  };
+
+  /// The agent of the role, else the first one that stands in for it and can start now.
+  Choice choose(const Desired& desired) const {
     if (desired.action)
-      return nullptr;
-    const auto bad = settings_.unusable_roles.find(player(desired.role));
-    return bad == settings_.unusable_roles.end() ? nullptr : &bad->second;
+      return {};
+    std::vector<Role> agents = {player(desired.role)};
+    if (const auto others = settings_.stand_ins.find(agents.front());
+        others != settings_.stand_ins.end())
+      agents.insert(agents.end(), others->second.begin(), others->second.end());
+    Choice none;
+    for (const Role& agent : agents) {
+      const auto bad = settings_.unusable_roles.find(agent);
+      const auto parked = settings_.parked.find(agent);
+      if (bad == settings_.unusable_roles.end() && parked == settings_.parked.end())
+        return {agent};
+      if (bad == settings_.unusable_roles.end() && none.parked == nullptr)
+        none = {{}, &parked->second, nullptr};
+      if (bad != settings_.unusable_roles.end() && none.parked == nullptr && none.fault == nullptr)
+        none.fault = &bad->second;
+    }
+    return none;
+  }
+
+  /// The start waits for the provider.
+  void park(const Desired& desired, const Hold& parked) {
+    hold(desired, parked);
+    if (!parked.until)
+      return;
+    sooner(plan_.wake, *parked.until);
+    plan_.waiting = true;
   }
 
   bool played(const Desired& desired) {
@@ -308,17 +355,21 @@ class FlowPlanner {
            retry_of(desired, *record.last));
       return false;
     }
-    const std::uint32_t waits = record.failures + record.voids;
-    if (waits == 0 || record.last->forgiven || record.last->outcome == Outcome::stopped)
+    const bool transient = record.last->outcome == Outcome::transient;
+    const std::uint32_t waits = transient ? record.transients : record.failures + record.voids;
+    if (waits == 0 || record.last->forgiven || (is_put_back(record.last->outcome) && !transient))
       return true;
     const Time due = record.last->ended + backoff_delay(limits, waits, record.last->id);
     if (now_ >= due)
       return true;
     sooner(plan_.wake, due);
     plan_.waiting = true;
-    hold(desired, Reason::back_off,
+    hold(desired, transient ? Reason::transient : Reason::back_off,
          (record.last->outcome == Outcome::voided
               ? "the last start did not run (" + reason_text(*record.last) + ")"
+          : transient
+              ? run_name(*record.last) + " " + ended_as(*record.last) + ", time " +
+                    std::to_string(record.transients) + " in a row"
               : "attempt " + std::to_string(record.attempts) + " of " +
                     std::to_string(limits.max_attempts + desired.first_attempt - 1 +
                                    stopped_attempts(flow_.runs, record.last->key)) +
@@ -416,12 +467,8 @@ Millis backoff_delay(const RetryLimits& limits, std::uint32_t failures, const Ru
   for (std::uint32_t i = 1; i < failures && delay < limits.max_backoff; ++i)
     delay *= 2;
   delay = std::min(delay, limits.max_backoff);
-  // FNV-1a over the run id: repeatable for one run, spread over different runs.
-  std::uint32_t seed = 2166136261U;
-  for (const char c : last)
-    seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
-  const auto permille = static_cast<std::int64_t>(seed % 401U) - 200;
-  return delay + delay * permille / 1000;
+  // 20 % less to 20 % more.
+  return delay - delay / 5 + varied(delay * 2 / 5, last);
 }
 
 }  // namespace baton

@@ -27,6 +27,12 @@ namespace baton {
 /// fail: the flow fails, even if attempts are left.
 enum class OnInterrupted { hold, retry, fail };
 
+/// What to do when an agent has ended well and has left the stage as it was.
+/// hold: the flow waits for a person.
+/// retry: the attempt counts as failed.
+/// nudge: one further start, whose prompt says what is missing; then hold.
+enum class OnNoChange { hold, retry, nudge };
+
 /// One flow as the reconciler sees it. The references must stay valid and unchanged until the flow
 /// is put again or dropped.
 struct FlowSituation {
@@ -66,6 +72,10 @@ struct PlanSettings {
   std::map<Role, AgentFault> unusable_roles;  ///< a role in neither list is missing
   std::map<Role, std::string> usable_roles;   ///< role → its program
   bool default_role = false;                  ///< the role `default` is used for missing roles
+  /// Agents whose provider has no room now or refuses the login: agent → hold.
+  std::map<Role, Hold> parked;
+  std::map<Role, OnNoChange> on_no_change;  ///< agents that are not in it: hold
+  std::map<Role, std::vector<Role>> stand_ins;  ///< agent → agents that may stand in, in order
   bool operator==(const PlanSettings&) const = default;
 };
 
@@ -73,6 +83,7 @@ struct PlanSettings {
 struct Candidate {
   const Desired* desired = nullptr;  ///< points into the flow's decision
   Key key;
+  Role agent;  ///< see Start::agent
   std::uint32_t attempt = 1;
   Arrival entered = 0;
 };

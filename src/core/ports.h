@@ -22,6 +22,7 @@
 #include "core/dialect.h"
 #include "core/event.h"
 #include "core/flow.h"
+#include "core/provider_limits.h"
 #include "core/run.h"
 
 namespace baton {
@@ -118,6 +119,7 @@ class Disk {
 /// What to start.
 struct Launch {
   Key key;
+  Role agent;  ///< see Start::agent
   std::uint32_t attempt = 1;
   std::vector<std::string> argv;  ///< argv[0] is absolute and was checked
   std::vector<std::pair<std::string, std::string>>
@@ -128,13 +130,16 @@ struct Launch {
   std::vector<std::string> before;
   std::string before_cwd;
   Millis before_timeout{0};
-  std::string
-      prompt;  ///< stored as `prompt` in the run directory; stdin of the agent, /dev/null if empty
+  std::string prompt;           ///< stored as `prompt` in the run directory
+  bool begins_session = false;  ///< the program's session gets the UUID of the run as its id
+  std::string session;          ///< of the run before, which this run continues; may be empty
+  bool prompt_on_stdin = true;  ///< else, and if the prompt is empty, stdin is /dev/null
   RunLimits limits;
   /// Absolute path of a file that also gets stdout and stderr of the agent, in order. An existing
   /// file is replaced. If it cannot be written, the agent runs without it. Empty: none.
   std::string log;
-  // `${run_id}`, `${run_dir}` and `${prompt_file}` in argv and `before` are replaced by `prepare`.
+  // `${run_id}`, `${run_uuid}`, `${run_dir}` and `${prompt_file}` in argv and `before` are replaced by
+  // `prepare`.
 };
 
 struct Prepared {
@@ -320,6 +325,19 @@ class Clock {
   virtual Time now() = 0;
   /// The wall clock, for time stamps that people read.
   virtual Time wall() = 0;
+};
+
+/// The providers that are parked, for all roots of this machine's user (core/provider_limits.h).
+class Providers {
+ public:
+  virtual ~Providers() = default;
+  /// All rows, after those have been kept that could not be kept before. An error: nothing may
+  /// start, because a limit may be unknown.
+  virtual Result<std::vector<Parked>> parked() = 0;
+  /// Adds or replaces the row of this provider, account, model and kind (`login`).
+  virtual void park(const Parked& row) = 0;
+  /// Removes the rows that hold this account: a run of it has succeeded.
+  virtual void release(const ProviderAccount& whose) = 0;
 };
 
 /// What clocks on the wall show.

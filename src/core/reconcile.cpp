@@ -325,7 +325,8 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
 
 void Reconciler::start(const Position& turn, const Flow& flow) {
   const Candidate& candidate = flow.plan.candidates[turn.nth];
-  plan_.starts.push_back(Start{candidate.key, candidate.attempt, *candidate.desired});
+  plan_.starts.push_back(
+      Start{candidate.key, candidate.attempt, *candidate.desired, candidate.agent});
   ++running_;
   ++spawned_[turn.flow];
   for (const std::string& resource : flow.checked[turn.nth].resources) {

@@ -32,6 +32,26 @@ static_assert(in_order());
 
 }  // namespace
 
+std::string uuid_of(const RunId& run) {
+  constexpr std::size_t kDigits = 32;
+  std::string digits = run.substr(0, kDigits);
+  digits.resize(kDigits, '0');
+  digits[12] = '4';
+  digits[16] = "89ab"[static_cast<unsigned char>(digits[16]) % 4U];
+  for (const std::size_t at : {20U, 16U, 12U, 8U})
+    digits.insert(at, "-");
+  return digits;
+}
+
+Millis varied(Millis most, const RunId& run) {
+  // FNV-1a over the id.
+  std::uint32_t seed = 2166136261U;
+  for (const char c : run)
+    seed = (seed ^ static_cast<unsigned char>(c)) * 16777619U;
+  constexpr std::uint32_t kParts = 400;
+  return most * static_cast<std::int64_t>(seed % (kParts + 1)) / kParts;
+}
+
 std::string_view word(RunState state) {
   switch (state) {
     case RunState::started:

@@ -25,7 +25,8 @@ std::string_view word(RunState state);
 /// its work.
 /// unknown: the agent ran, but its shim was killed before it recorded the end.
 /// limited: its provider had no room for hours or days. transient: its provider had no room for the
-/// moment. auth: its login or credit was refused. These three say nothing of the work.
+/// moment. auth: its login or credit was refused. These three say nothing of the work; see
+/// `says_nothing`.
 enum class Outcome {
   none,
   succeeded,
@@ -42,6 +43,15 @@ enum class Outcome {
 };
 std::string_view word(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view word);
+/// The agent could not work because of its provider or its login. The work is as it was: the
+/// attempt is not used up, and a dialect treats the run as one that an operator has stopped.
+constexpr bool says_nothing(Outcome outcome) {
+  return outcome == Outcome::limited || outcome == Outcome::transient || outcome == Outcome::auth;
+}
+/// The run was ended before it could end its work, and its failure is not that of the work.
+constexpr bool is_put_back(Outcome outcome) {
+  return outcome == Outcome::stopped || says_nothing(outcome);
+}
 
 /// How much of a run's output is kept for decisions. The log of the run has all of it.
 inline constexpr std::size_t kOutputBytes = 256U << 10U;
@@ -79,7 +89,8 @@ struct RunEnd {
   std::uint64_t stdout_bytes = 0;
   std::uint64_t stderr_bytes = 0;
   bool leftovers = false;  ///< the shim ended processes that the agent left behind
-  std::string output;      ///< see Run::output
+  std::string prompt;      ///< what it was told
+  std::string output;      ///< see Run::output; up to all of it, cut when it is entered
   std::string errors;      ///< see Run::errors
   Millis duration{0};      ///< of the agent's program, measured by the shim
   bool operator==(const RunEnd&) const = default;
@@ -95,6 +106,7 @@ struct Run {
   RunState state = RunState::started;
   Outcome outcome = Outcome::none;
   std::string why;  ///< why it was started
+  Role agent;       ///< that does the work, perhaps in place of the role's; empty: an action
   Time started{};
   Time ended{};
   /// Identity of the shim: pid, start time in clock ticks since boot, id of the boot.
@@ -109,7 +121,9 @@ struct Run {
   std::optional<int> exit_code;
   int signal = 0;
   std::string reason;
-  bool forgiven = false;           ///< `baton retry`: counts neither as an attempt nor as done
+  std::string error;      ///< what its program reported of its failure, on one line; may be empty
+  std::string session;    ///< id of the program's session; may be empty
+  bool forgiven = false;  ///< `baton retry`: counts neither as an attempt nor as done
   std::optional<double> cost_usd;  ///< as the agent reported it
   std::optional<std::int64_t> tokens;
   /// The end of its stdout (at most kOutputBytes, valid UTF-8); "" while it runs.
@@ -120,6 +134,12 @@ struct Run {
   bool live() const { return state != RunState::ended; }
   bool operator==(const Run&) const = default;
 };
+
+/// The id of a run as a UUID (RFC 4122, version 4), for programs that want one.
+std::string uuid_of(const RunId& run);
+
+/// A part of `most`, from nothing to all of it: repeatable for one run, spread over different runs.
+Millis varied(Millis most, const RunId& run);
 
 /// Processes of the run may still live, and no person has looked after them.
 inline bool left_something(const Run& run) {

@@ -54,6 +54,8 @@ std::string outcome_text(const Run& run) {
 }
 
 std::string last_words(const Run& run) {
+  if (!run.error.empty())
+    return "\"" + run.error + "\"";
   for (const std::string* const text : {&run.errors, &run.output}) {
     std::string_view left = *text;
     while (!left.empty()) {

@@ -16,7 +16,8 @@ std::string outcome_text(const Run& run);
 /// The reason with its details; empty if there is none.
 std::string reason_text(const Run& run);
 
-/// The last line of the run's error output, else of its output, in quotes; empty if it wrote none.
+/// What the program reported, else the last line of its error output, else of its output, in
+/// quotes; empty if it wrote none.
 std::string last_words(const Run& run);
 
 /// How a run is named for people: `run 1a2b3c4d`.

@@ -43,6 +43,9 @@ constexpr std::array kEvents = {
     // Of a whole root.
     EventRow{"disk_full", Told::always, true},
     EventRow{"root_away", Told::always, true},
+    // Of a provider, once for all flows.
+    EventRow{"provider_limit", Told::always, true},
+    EventRow{"login_refused", Told::always, true},
     // What concerns agents and files.
     EventRow{"stalled", Told::always, true},
     EventRow{"late_write", Told::always, true},

@@ -17,6 +17,7 @@
 #include "engine/configured_parts.h"
 #include "engine/engine.h"
 #include "io/files/fd.h"
+#include "io/system/time_zones.h"
 #include "io/files/lock.h"
 #include "io/files/root.h"
 #include "io/watch/watch.h"
@@ -104,6 +105,8 @@ class RootService : private Pinned {
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Providers> providers_;
+  std::unique_ptr<TimeZones> zones_ = real_time_zones();
   std::unique_ptr<Agents> agents_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Watch> watch_;

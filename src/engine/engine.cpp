@@ -21,6 +21,7 @@ namespace baton {
 namespace {
 
 constexpr Millis kStepAgain{1000};
+constexpr Millis kLookAtProviders{5000};
 
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
   if (time && (!wake || *time < *wake))
@@ -43,7 +44,7 @@ class RealEngine : public Engine {
         pending_writes_(ports.disk),
         backup_encryption_(ports.disk),
         locks_(ports.disk),
-        run_completion_(ports.agents) {}
+        run_completion_(ports.agents, ports.providers, ports.zones) {}
 
   Result<void> recover() override;
   Result<void> step(const std::vector<Input>& inputs) override;
@@ -119,7 +120,9 @@ class RealEngine : public Engine {
             .try_again = try_again_,
             .trouble = trouble_,
             .being_written = parts_->intake.being_written(ports_.clock.now()),
-            .elsewhere = elsewhere_};
+            .elsewhere = elsewhere_,
+            .now = ports_.clock.now(),
+            .parked = parked_};
   }
   Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
 
@@ -148,6 +151,7 @@ class RealEngine : public Engine {
   bool drain_wanted_ = false;
   std::uint32_t running_elsewhere_ = 0;
   std::vector<std::string> reloads_;
+  std::vector<Parked> parked_;
   std::optional<Time> retry_;      ///< next step after a failed commit or while the disk is full
   std::optional<Time> try_again_;  ///< no starts until then: processes or space are missing
   std::string trouble_;
@@ -312,6 +316,13 @@ void RealEngine::gather(Draft& next) {
   backup_encryption_.tend(parts_->setup, parts_->catalog);
   backup_encryption_.tell(next);
   input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_);
+  // After the ends: a limit that one of them met holds the starts of this step.
+  if (auto parked = ports_.providers.parked()) {
+    parked_ = *std::move(parked);
+  } else {
+    trouble_ = "the parked providers are unknown: " + describe(parked.error());
+    try_again_ = next.now + kStepAgain;
+  }
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -514,6 +525,9 @@ std::optional<Time> RealEngine::wake() const {
     sooner(wake, pending_writes_.wake());
   sooner(wake, run_completion_.wake());
   const Time now = ports_.clock.now();
+  // A command or another daemon may release a provider.
+  if (!parked_.empty())
+    sooner(wake, now + kLookAtProviders);
   sooner(wake, input_queue_.wake(now));
   sooner(wake, backup_encryption_.wake(now));
   // Wait a moment at least: a dialect that asks for a time in the past would make the loop spin.

@@ -32,6 +32,8 @@ struct Ports {
   Requests& requests;
   Clock& clock;
   Observer& observer;
+  Providers& providers;
+  const TimeZones& zones;
 };
 
 struct ConfiguredParts;  // engine/configured_parts.h

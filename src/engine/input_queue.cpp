@@ -131,7 +131,7 @@ void InputQueue::gather(Draft& next, const ConfiguredParts& parts, const FlowRec
       ending.heard(ended.run);
       continue;
     }
-    ending.enter(next, records, flow_index, ended);
+    ending.enter(next, records, flow_index, parts.setup, ended);
     dirty_.insert(worked_on.begin(), worked_on.end());
     if (record != nullptr)
       dirty_.merge(parts.intake.scan().created(*record));

@@ -112,15 +112,16 @@ void Log::remember(const char* bytes, std::size_t size) {
     // The buffer must begin with the first dropped byte, so do not create it later.
     if (dropped() != size)
       return;
+    ring_bytes_ = tail_bytes(kept_);
     void* const memory =
-        mmap(nullptr, kTailBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, ring_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
       return;
     ring_ = static_cast<char*>(memory);
   }
   for (std::uint64_t at = dropped() - size; size > 0;) {
-    const std::size_t place = at % kTailBytes;
-    const std::size_t piece = size < kTailBytes - place ? size : kTailBytes - place;
+    const std::size_t place = at % ring_bytes_;
+    const std::size_t piece = size < ring_bytes_ - place ? size : ring_bytes_ - place;
     std::memcpy(ring_ + place, bytes, piece);
     bytes += piece;
     size -= piece;
@@ -135,11 +136,11 @@ void Log::write_tail(int directory, const char* name) const {
   const int file = make_log(directory, name);
   if (file < 0)
     return;
-  const std::uint64_t first = dropped() > kTailBytes ? dropped() - kTailBytes : 0;
+  const std::uint64_t first = dropped() > ring_bytes_ ? dropped() - ring_bytes_ : 0;
   for (std::uint64_t at = first; at < dropped();) {
-    const std::size_t place = at % kTailBytes;
+    const std::size_t place = at % ring_bytes_;
     const std::uint64_t left = dropped() - at;
-    const std::size_t piece = left < kTailBytes - place ? left : kTailBytes - place;
+    const std::size_t piece = left < ring_bytes_ - place ? left : ring_bytes_ - place;
     const ssize_t put = write(file, ring_ + place, piece);
     if (put < 0 && errno == EINTR)
       continue;

@@ -2,7 +2,7 @@
 
 // Writes the agent's output into log files, up to a cap. The agent must never hang because a disk
 // is full, so nothing here waits or fails: what cannot be written is counted and dropped. The last
-// dropped bytes are remembered (kTailBytes).
+// dropped bytes are remembered (`tail_bytes` of protocol.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -45,9 +45,10 @@ class Log {
   std::uint64_t received_ = 0;
   std::int64_t touched_ms_ = 0;
   char last_ = '\n';
-  /// A ring buffer: dropped byte n is at n modulo kTailBytes. nullptr: nothing was dropped, or
-  /// there is no memory. Never freed.
+  /// A ring buffer: dropped byte n is at n modulo its size. nullptr: nothing was dropped, or there
+  /// is no memory. Never freed.
   char* ring_ = nullptr;
+  std::size_t ring_bytes_ = 0;
 };
 
 /// Creates the file, which must not exist. -1 on failure: then nothing is logged.

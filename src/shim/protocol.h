@@ -58,7 +58,7 @@
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
 //   - stdout.tail, stderr.tail (shim, before exit.json): if there was more output than the cap, the
-//     last kTailBytes of what was dropped, because agents report their result at the end.
+//     last `tail_bytes` of what was dropped, because agents report their result at the end.
 //   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
 //   - claim (the agent's process): .claim, renamed only if no file has the new name, as with
 //     O_EXCL. Once it exists, this attempt is never started again. Only then does the process enter
@@ -73,6 +73,7 @@
 // lived when the agent had ended, "survivors": processes that could not be ended}
 
 #include <cstddef>
+#include <cstdint>
 
 namespace baton::shim {
 
@@ -100,7 +101,12 @@ inline constexpr const char* kStdoutFile = "stdout.log";
 inline constexpr const char* kStderrFile = "stderr.log";
 inline constexpr const char* kStdoutTailFile = "stdout.tail";
 inline constexpr const char* kStderrTailFile = "stderr.tail";
-inline constexpr std::size_t kTailBytes = 256U << 10U;
+/// How much of the end is remembered once output is dropped: as much as the log has, within bounds.
+constexpr std::size_t tail_bytes(std::uint64_t log_bytes) {
+  constexpr std::uint64_t kLeast = 256U << 10U;
+  constexpr std::uint64_t kMost = 64U << 20U;
+  return log_bytes < kLeast ? kLeast : log_bytes > kMost ? kMost : log_bytes;
+}
 inline constexpr const char* kExitFile = "exit.json";
 
 /// The variable by which processes of a run are recognised when their shim is gone.

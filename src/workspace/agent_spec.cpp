@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <memory>
 
+#include "adapters/adapter.h"
+#include "base/digest.h"
 #include "base/placeholders.h"
 #include "base/text.h"
 #include "config/registry.h"
 #include "engine/perform/start_command.h"
 #include "io/files/path_trust.h"
 #include "io/system/command.h"
+#include "workspace/adapter_file.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
 #include "workspace/prompt_files.h"
@@ -28,15 +31,69 @@ bool passed_on(const std::string& name, const AgentConfig& agent) {
          std::find(agent.env_allow.begin(), agent.env_allow.end(), name) != agent.env_allow.end();
 }
 
-std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig& agent) {
+std::vector<std::pair<std::string, std::string>> variables_of(const AgentConfig& agent,
+                                                              const Adapter& adapter) {
   std::map<std::string, std::string> chosen;
+  const std::vector<std::string>& wanted = adapter.env_pass;
   for (const auto& [name, value] : variables())
-    if (passed_on(name, agent))
+    if (passed_on(name, agent) || std::find(wanted.begin(), wanted.end(), name) != wanted.end())
       chosen[name] = value;
   chosen["TERM"] = "dumb";
+  for (const auto& [name, value] : adapter.env_set)
+    chosen[name] = value;
+  for (const std::string& name : adapter.env_unset)
+    chosen.erase(name);
   for (const auto& [name, value] : agent.env_set)
     chosen[name] = value;
   return {chosen.begin(), chosen.end()};
+}
+
+/// The adapter of the agent: one of baton's, one from a file, or the generic one.
+Result<std::shared_ptr<const Adapter>> adapter_of(const AgentConfig& agent,
+                                                  const std::string& folder) {
+  // Embedded adapters live as long as the program.
+  const auto embedded = [](std::string_view name) {
+    return std::shared_ptr<const Adapter>(std::shared_ptr<const Adapter>(),
+                                          &embedded_adapter(name));
+  };
+  if (agent.adapter.empty() && !agent.result.is_null())
+    return std::make_shared<const Adapter>(adapter_of_result(*agent.result));
+  if (agent.adapter.empty())
+    return embedded("generic");
+  if (agent.adapter.find('/') == std::string::npos)
+    return embedded(agent.adapter);
+  auto adapter = read_adapter(absolute(agent.adapter, folder));
+  if (!adapter)
+    return pass_on(adapter);
+  return std::make_shared<const Adapter>(*std::move(adapter));
+}
+
+/// The adapter's command with `${model}` and `${args}` replaced by the agent's.
+std::vector<std::string> command_of(const AgentConfig& agent, const Adapter& adapter) {
+  if (agent.adapter.empty())
+    return agent.command;
+  std::vector<std::string> command;
+  for (const std::string& word : adapter.argv) {
+    if (word == "${args}")
+      command.insert(command.end(), agent.args.begin(), agent.args.end());
+    else if (word != "${model}")
+      command.push_back(word);
+    else if (!agent.model.empty())
+      for (std::string each : adapter.model) {
+        replace_all(each, "${model}", agent.model);
+        command.push_back(std::move(each));
+      }
+  }
+  return command;
+}
+
+/// Agents with the same values share the limits of their account.
+std::string account_of(const Adapter& adapter, const AgentSpec& spec) {
+  std::string values;
+  for (const auto& [name, value] : spec.env)
+    if (std::find(adapter.account.begin(), adapter.account.end(), name) != adapter.account.end())
+      values += name + "=" + value + "\n";
+  return values.empty() ? "" : hex(digest_of(values)).substr(0, 16);
 }
 
 /// The message about the first placeholder that baton never fills in; empty when all are known.
@@ -51,6 +108,10 @@ std::string unknown_placeholder(const AgentSpec& spec, const Config& config) {
                     [&](const auto& served) { return served.first == each->name; }))
       for (const std::string_view name : each->placeholders)
         known[std::string(name)];
+  // Only the command of an adapter has these.
+  if (spec.adapter != nullptr && !spec.adapter->argv.empty())
+    for (const char* const name : {"session", "prompt"})
+      known[name];
   std::vector<std::string> texts = spec.argv;
   texts.insert(texts.end(), spec.before.begin(), spec.before.end());
   texts.push_back(spec.cwd);
@@ -86,7 +147,7 @@ void find_programs(AgentSpec& spec, const Role& role, const AgentConfig& agent,
               printable(command.front(), 200) + "`: " + describe(program.error()),
           "install or correct " + printable(command.front(), 200) + or_choose(key, role)};
   };
-  find("the program", "command", agent.command, spec.argv);
+  find("the program", "command", spec.argv, spec.argv);
   find("`before`", "before", agent.before, spec.before);
 }
 
@@ -131,11 +192,28 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
                      const Environment& environment) {
   AgentSpec spec;
   const std::string& folder = environment.configuration_folder;
-  spec.argv = agent.command;
+  auto adapter = adapter_of(agent, folder);
+  if (!adapter) {
+    spec.problem =
+        AgentFault{"the adapter of the agent `" + role + "` cannot be used: " + describe(adapter.error()),
+                   "correct " + printable(agent.adapter, 200) + ", then " + std::string(kReload)};
+    return spec;
+  }
+  spec.adapter = *std::move(adapter);
+  spec.argv = command_of(agent, *spec.adapter);
+  spec.model = agent.model;
+  spec.provider = !agent.provider.empty() ? agent.provider
+                  : agent.adapter.empty() ? (config.agents.contains(role) ? role : "default")
+                                          : spec.adapter->provider;
+  spec.fallback = agent.fallback;
+  spec.resume = agent.resume;
+  spec.on_no_change = agent.on_no_change;
   spec.cwd = agent.cwd.empty() ? "" : absolute(agent.cwd, folder);
-  spec.env = variables_of(agent);
+  spec.env = variables_of(agent, *spec.adapter);
+  spec.account = account_of(*spec.adapter, spec);
   spec.limits = run_limits(config, agent);
   spec.retry = retry_limits(config, agent);
+  spec.max_transient = agent.max_transient.value_or(config.limits.max_transient);
   if (spec.argv.empty()) {
     spec.problem =
         AgentFault{"the agent `" + role + "` has no command",

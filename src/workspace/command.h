@@ -39,6 +39,7 @@ ExitCode explain_command(Words words);
 ExitCode forget_command(Words words);
 ExitCode hook_command(Words words);
 ExitCode init_command(Words words);
+ExitCode limits_command(Words words);
 ExitCode logs_command(Words words);
 ExitCode pause_command(Words words);
 ExitCode prompt_command(Words words);

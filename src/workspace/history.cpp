@@ -20,7 +20,7 @@ Run as_it_is(Run run, bool served) {
   if (!end)
     return run;
   const Time ended = end->ended;
-  return ended_run(std::move(run), *std::move(end), ended);
+  return ended_run(std::move(run), *end, ended);
 }
 
 }  // namespace

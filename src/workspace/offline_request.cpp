@@ -18,7 +18,9 @@
 #include "io/files/lock.h"
 #include "io/files/root.h"
 #include "io/journal/claims.h"
+#include "io/journal/daemon_db.h"
 #include "io/journal/journal.h"
+#include "io/system/time_zones.h"
 #include "io/system/clock.h"
 #include "io/system/requests.h"
 #include "workspace/daemon_status.h"
@@ -81,6 +83,7 @@ class Stage {
     if (!requests)
       return pass_on(requests);
     stage->requests_ = *std::move(requests);
+    stage->providers_ = make_providers(state, false);
     auto shim = find_shim(setup.environment.executable);
     if (!shim)
       return pass_on(shim);
@@ -91,7 +94,8 @@ class Stage {
         stage->loop_, std::move(options),
         [it = stage.get()](RunEnded ended) { it->inputs_.emplace_back(std::move(ended)); });
     auto engine = Engine::make({*stage->disk_, *stage->journal_, *stage->agents_, *stage->requests_,
-                                *stage->clock_, stage->observer_},
+                                *stage->clock_, stage->observer_, *stage->providers_,
+                                *stage->zones_},
                                std::move(setup));
     if (!engine)
       return pass_on(engine);
@@ -130,6 +134,8 @@ class Stage {
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Agents> agents_;
+  std::unique_ptr<Providers> providers_;
+  std::unique_ptr<TimeZones> zones_ = real_time_zones();
   std::unique_ptr<Engine> engine_;
 };
 

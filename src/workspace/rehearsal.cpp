@@ -9,7 +9,9 @@
 #include "io/agents/run_outcome.h"
 #include "io/files/disk.h"
 #include "io/files/root.h"
+#include "io/journal/daemon_db.h"
 #include "io/journal/reader.h"
+#include "io/system/time_zones.h"
 #include "io/system/clock.h"
 #include "io/system/requests.h"
 #include "workspace/other_daemons.h"
@@ -174,6 +176,8 @@ struct Rehearsal::World {
   RecordedRequests requests;
   SteppedClock clock;
   Observer observer;
+  std::unique_ptr<Providers> providers = no_providers();
+  std::unique_ptr<TimeZones> zones = real_time_zones();
   LoadLimits load;
   std::unique_ptr<Engine> engine;
 };
@@ -191,7 +195,8 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool 
   setup.rehearsal = true;
   world_->load = setup.load;
   auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
-                              world_->clock, world_->observer},
+                              world_->clock, world_->observer, *world_->providers,
+                              *world_->zones},
                              std::move(setup));
   if (!engine)
     return pass_on(engine);
@@ -289,6 +294,8 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
       std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), recorded)));
   if (opened)
     rehearsal->world_->root = *opened;
+  if (folder)
+    rehearsal->world_->providers = make_providers(*folder, true);
   rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)

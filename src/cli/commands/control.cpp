@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "base/text.h"
+#include "cli/commands/provider_release.h"
 #include "cli/submit_request.h"
 #include "engine/engine.h"
 #include "io/files/lock.h"
@@ -29,6 +31,8 @@ struct ControlWish {
   Subject subject;
   Json arguments = Json::object();
   bool all = false;
+  std::string agent;     ///< resume what waits for the provider of this agent
+  std::string provider;  ///< the same for all agents of a provider
   bool no_wait = false;
   WaitWish wait;                 ///< for the flow's end
   std::string max_steps;         ///< of a loop
@@ -201,6 +205,39 @@ std::optional<ExitCode> parse(Options& options, ControlWish& wish, Words words) 
 }
 
 /// pause, resume, stop: of a flow, or of all roots.
+/// `resume --agent` and `resume --provider`.
+ExitCode resume_providers(const ControlWish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  ProviderAccount whose{wish.provider, {}, {}};
+  if (!wish.agent.empty()) {
+    const auto setup = context->setup(context->root());
+    if (!setup)
+      return complain(setup.error());
+    const auto agent = setup->agents.find(wish.agent);
+    if (agent == setup->agents.end()) {
+      complain("the configuration has no agent `" + printable(wish.agent, 80) + "`");
+      return ExitCode::usage;
+    }
+    whose = {agent->second.provider, agent->second.account, agent->second.model};
+  }
+  const auto released = release_providers(*context, [&](const Parked& row) {
+    return row.whose.provider == whose.provider &&
+           (wish.agent.empty() || (row.whose.account == whose.account &&
+                                   (row.whose.model.empty() || row.whose.model == whose.model)));
+  });
+  if (!released)
+    return complain(released.error());
+  if (*released == 0) {
+    complain("nothing waits for the provider `" + printable(whose.provider, 80) +
+             "`; `baton limits` lists what baton knows of");
+    return ExitCode::failed;
+  }
+  print("the agents of " + printable(whose.provider, 80) + " may start again\n");
+  return finish(ExitCode::fine);
+}
+
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
   ControlWish wish;
   wish.verb = verb;
@@ -216,10 +253,17 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
         "Loops: a new value of a variable; a value that is not JSON is taken as a string");
     options.flag("--redo", wish.redo, "Loops: repeat an action that ended without a known verdict");
     offer_wait(options, wish.wait);
+    options.value("--agent", wish.agent, "NAME",
+                  "Try again what waits for the login or the limit of this agent's provider");
+    options.value("--provider", wish.provider, "NAME", "The same for all agents of a provider");
     options.exclude("--all", {"--max-steps", "--set", "--redo", "--wait"});
+    options.exclude("--agent", {"FLOW", "--all", "--provider", "--wait"});
+    options.exclude("--provider", {"FLOW", "--all", "--wait"});
   }
   if (const auto over = parse(options, wish, words))
     return *over;
+  if (!wish.agent.empty() || !wish.provider.empty())
+    return resume_providers(wish);
   if (!wish.all && wish.flow.empty()) {
     complain("name a flow, or use --all");
     return ExitCode::usage;

@@ -245,10 +245,11 @@ void handle_end(Snapshot& snapshot, const Step& step, const Run& run, Decision& 
     memo.run.clear();
     return;
   }
-  if (run.outcome == Outcome::stopped) {
+  if (is_put_back(run.outcome)) {
     make_pending(record);
     record.attempts = std::max<std::int64_t>(0, record.attempts - 1);
-    record.last_error = "stopped";
+    if (run.outcome == Outcome::stopped)
+      record.last_error = "stopped";
     memo.run.clear();
     return;
   }

@@ -44,7 +44,7 @@ Job job_of(const View& view) {
 }  // namespace
 
 bool failed(const Run& run) {
-  return !run.live() && run.outcome != Outcome::voided && run.outcome != Outcome::stopped &&
+  return !run.live() && run.outcome != Outcome::voided && !is_put_back(run.outcome) &&
          run.outcome != Outcome::succeeded;
 }
 

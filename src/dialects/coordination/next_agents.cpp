@@ -122,9 +122,11 @@ class Router {
     // because the status does not show that.
     if (job.first != nullptr) {
       const bool stopped = job.last != nullptr && job.last->outcome == Outcome::stopped;
+      const bool kept_off = job.last != nullptr && says_nothing(job.last->outcome);
       add_desired(group, kDeveloper, job.first->purpose,
                   job.failures > 0 ? "the last attempt failed"
                   : stopped        ? "the last run was stopped"
+                  : kept_off       ? "the provider kept the last run from its work"
                                    : "the last start did not run");
       return;
     }

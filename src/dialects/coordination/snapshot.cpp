@@ -11,7 +11,7 @@ namespace {
 bool failed(const Run& run) {
   if (run.live() || run.forgiven || run.outcome == Outcome::voided)
     return false;
-  if (run.outcome == Outcome::stopped)
+  if (is_put_back(run.outcome))
     return stalled(run);
   return run.outcome != Outcome::succeeded;
 }

@@ -95,7 +95,7 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
     }
   const Run* const run = run_of(wanted.role, wanted.turn);
   const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
-                       run->outcome != Outcome::interrupted && run->outcome != Outcome::stopped &&
+                       run->outcome != Outcome::interrupted && !is_put_back(run->outcome) &&
                        !run->forgiven;
   if (run != nullptr && (settled || run->live()))
     report_start(frame, *run);
@@ -122,7 +122,7 @@ void Machine::report_start(Frame& frame, const Run& run) {
     return;
   const bool same_try =
       std::any_of(snapshot_.view.runs.begin(), snapshot_.view.runs.end(), [&](const Run& other) {
-        return other.id == frame.work.announced && other.outcome == Outcome::voided;
+        return other.id == frame.work.announced && (other.outcome == Outcome::voided || says_nothing(other.outcome));
       });
   if (frame.work.step == Step::act && !same_try)
     events_.add("action_start", Json::object({{"action", frame.work.action},

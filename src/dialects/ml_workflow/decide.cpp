@@ -191,7 +191,8 @@ void rejected(const Snapshot& snapshot, Decision& decision) {
       continue;
     std::uint32_t ended = 0;
     for (const Run& run : snapshot.view.runs)
-      if (snapshot.works_on(run, subject) && !run.live() && run.outcome != Outcome::voided)
+      if (snapshot.works_on(run, subject) && !run.live() && run.outcome != Outcome::voided &&
+          !says_nothing(run.outcome))
         ++ended;
     working = working || snapshot.live(subject) != nullptr;
     if (snapshot.live(subject) != nullptr || ended == 0 || ended >= kMostRejected)

@@ -168,10 +168,10 @@ void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits, Deci
     case Outcome::none:
     case Outcome::voided:       // nothing ran: the step starts again
     case Outcome::stopped:      // by a person or by a pause
-    case Outcome::interrupted:  // on_interrupted decides
-    case Outcome::limited:
+    case Outcome::limited:      // its provider had no room, or refused the login
     case Outcome::transient:
     case Outcome::auth:
+    case Outcome::interrupted:  // on_interrupted decides
       return;
     case Outcome::timed_out:
     case Outcome::stalled:

@@ -92,7 +92,7 @@ Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
     }
     ++forgiven;
     voided = voided || run.outcome == Outcome::voided;
-    const bool counts = run.outcome != Outcome::stopped && run.outcome != Outcome::voided;
+    const bool counts = !is_put_back(run.outcome) && run.outcome != Outcome::voided;
     counted += counts || run.reason == kCouldNotStop ? 1U : 0U;
   }
   draft.decide.insert(record.id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/output_values.h"
 #include "core/reported.h"
 #include "engine/decide/status.h"
 
@@ -105,7 +106,20 @@ void RunCompletion::committed() {
     asked.notified = asked.error;
 }
 
-Run ended_run(Run run, RunEnd end, Time now) {
+namespace {
+
+/// The end of a text, beginning with a whole character.
+std::string end_of(const std::string& text, std::size_t most_bytes) {
+  std::size_t begin = text.size() - std::min(text.size(), most_bytes);
+  while (begin < text.size() && begin > 0 &&
+         (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U)
+    ++begin;
+  return text.substr(begin);
+}
+
+}  // namespace
+
+Run ended_run(Run run, const RunEnd& end, Time now) {
   // Without a time the end was not seen, so it counts as now.
   // A stopped run that was past its timeout counts as timed out, and so as an attempt.
   run.ended = end.ended == Time{} ? now : std::clamp(end.ended, std::min(run.started, now), now);
@@ -114,9 +128,9 @@ Run ended_run(Run run, RunEnd end, Time now) {
   run.outcome = late ? Outcome::timed_out : end.outcome;
   run.exit_code = end.exit_code;
   run.signal = end.signal;
-  run.reason = std::move(end.reason);
-  run.output = std::move(end.output);
-  run.errors = std::move(end.errors);
+  run.reason = end.reason;
+  run.output = end_of(end.output, kOutputBytes);
+  run.errors = end_of(end.errors, kErrorBytes);
   run.duration = end.duration;
   // A report that the dialect has read already takes precedence over the output.
   if (!run.cost_usd && !run.tokens) {
@@ -128,7 +142,7 @@ Run ended_run(Run run, RunEnd end, Time now) {
 }
 
 void RunCompletion::enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
-                          RunEnd ended) {
+                          const Setup& setup, RunEnd ended) {
   asked_.erase(ended.run);
   const FlowRecord* const known = record_of(records, flow_index, ended.run);
   if (known == nullptr)
@@ -142,7 +156,10 @@ void RunCompletion::enter(Draft& next, const FlowRecords& records, const FlowInd
   if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
       ended.outcome == Outcome::interrupted)
     ended.outcome = Outcome::stopped;
-  run = ended_run(std::move(run), std::move(ended), next.now);
+  // A program that prints its prompt has not answered it.
+  ended.output = without_echo(std::move(ended.output), ended.prompt);
+  run = ended_run(std::move(run), ended, next.now);
+  judgement_.enter(run, ended, setup, record.runs, next);
   next.put(record, run);
   next.decide.insert(record.id);
   record.last_activity = next.now;

@@ -14,19 +14,22 @@
 
 #include "core/ports.h"
 #include "core/reconcile.h"
+#include "engine/decide/run_judgement.h"
 #include "engine/state/flow_index.h"
 #include "engine/state/flow_record.h"
 
 namespace baton {
 
-/// The run with its end, as the journal will have it. `now`: when baton learned of the end.
-Run ended_run(Run run, RunEnd end, Time now);
+/// The run with its end as its shim recorded it. `now`: when baton learned of the end. Nothing that
+/// the program reports is in it but its cost; see RunJudgement.
+Run ended_run(Run run, const RunEnd& end, Time now);
 
 /// The stops that have not led to an end yet. In memory only: after a restart `recover` of the
 /// engine asks again.
 class RunCompletion {
  public:
-  explicit RunCompletion(Agents& agents) : agents_(agents) {}
+  RunCompletion(Agents& agents, Providers& providers, const TimeZones& zones)
+      : agents_(agents), judgement_(providers, zones) {}
 
   /// Asks the agent of a run to end. The stop of the run is committed.
   void ask(const Run& run, Time now);
@@ -51,7 +54,8 @@ class RunCompletion {
   /// The run has ended, but its end cannot be entered yet: stops asking.
   void heard(const RunId& run) { asked_.erase(run); }
   /// Enters the end of a live run. Ignores the end of any other run.
-  void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index, RunEnd ended);
+  void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
+             const Setup& setup, RunEnd ended);
 
  private:
   struct Asked {
@@ -64,6 +68,7 @@ class RunCompletion {
   static bool untold(const Asked& asked);
 
   Agents& agents_;
+  RunJudgement judgement_;
   std::set<RunId> unjournalled_;
   std::map<RunId, Asked> asked_;
 };

@@ -515,7 +515,7 @@ Json status_json(const FlowStatus& status) {
 std::string ending_text(const Run& run) {
   // The word `voided` would not say much to people.
   if (run.outcome != Outcome::voided)
-    return outcome_text(run);
+    return outcome_text(run) + (run.error.empty() ? "" : ": \"" + run.error + "\"");
   const std::string reason = reason_text(run);
   return std::string(kDidNotRun) + (reason.empty() ? "" : " (" + reason + ")");
 }
@@ -527,6 +527,7 @@ Json agent_json(const Run& run) {
   return Json::object({{"run", run.id},
                        {"flow", text(run.key.flow)},
                        {"role", run.key.role},
+                       {"agent", run.agent},
                        {"subject", run.key.subject},
                        {"purpose", run.purpose},
                        {"attempt", static_cast<std::uint64_t>(run.attempt)},
@@ -538,6 +539,8 @@ Json agent_json(const Run& run) {
                        {"exit", exit},
                        {"signal", run.signal == 0 ? Json() : Json(run.signal)},
                        {"reason", run.reason},
+                       {"error", run.error},
+                       {"session", run.session},
                        {"why", run.why},
                        {"cost", run.cost_usd ? Json(*run.cost_usd) : Json()},
                        {"tokens", run.tokens ? Json(*run.tokens) : Json()}});

@@ -107,6 +107,19 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
     settings.role_retry[role] = spec.retry;
   }
   settings.default_role = agents_.contains("default");
+  for (const auto& [role, spec] : agents_) {
+    settings.stand_ins[role] = spec.fallback;
+    if (spec.on_no_change != OnNoChange::hold)
+      settings.on_no_change[role] = spec.on_no_change;
+    const ProviderAccount account{spec.provider, spec.account, spec.model};
+    for (const Parked& row : now.parked)
+      if (holds(row, account, now.now))
+        // Of two, the one that lasts longer; a refused login has no end.
+        if (const auto known = settings.parked.find(role);
+            known == settings.parked.end() ||
+            (known->second.until && (!row.until || *row.until > *known->second.until)))
+          settings.parked.insert_or_assign(role, hold_of(row, role));
+  }
   settings.held = std::move(held);
   return settings;
 }
@@ -240,9 +253,19 @@ Result<Launch> Planning::launch(Draft& next, const PlanningContext& now, const S
   }
   if (start.desired.action)
     return make_launch(start, setup_.action, brief, setup_.environment);
-  const auto spec = agent_of(start.key.role);
+  const auto spec = agents_.find(start.agent);
   return make_launch(start, spec == agents_.end() ? AgentSpec{} : spec->second, brief,
-                     setup_.environment);
+                     setup_.environment, previous_run(record, start));
+}
+
+/// The run that this start repeats; nullptr: none. A dialect may repeat work under a new key, and
+/// counts its attempts then.
+const Run* Planning::previous_run(const FlowRecord& record, const Start& start) {
+  const auto found = std::find_if(record.runs.rbegin(), record.runs.rend(), [&](const Run& run) {
+    return run.key.role == start.key.role && run.key.subject == start.key.subject && !run.live() &&
+           run.outcome != Outcome::voided && (run.key == start.key || start.attempt > 1);
+  });
+  return found == record.runs.rend() ? nullptr : &*found;
 }
 
 /// The agent with the name of the role, else `default`.
@@ -259,7 +282,7 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
   bool changed = false;
   for (const Start& start : plan.starts)
     if (!start.desired.action)
-      changed = renew(start.key.role, looked) || changed;
+      changed = renew(start.agent, looked) || changed;
   // If all roles can be used, no flow waits for one.
   const bool unusable = std::any_of(agents_.begin(), agents_.end(),
                                     [](const auto& row) { return row.second.problem.has_value(); });
@@ -346,10 +369,10 @@ namespace {
 
 /// Whether a person hears of the hold, once when it begins.
 bool lasting(const Hold& hold) {
-  // The event `gone` comes from the file itself.
+  // The event `gone` comes from the file itself, `login_refused` from the run that met it.
   return (hold.cause.condition == Condition::blocked ||
           hold.cause.condition == Condition::failed) &&
-         hold.cause.reason != Reason::unconfigured;
+         hold.cause.reason != Reason::unconfigured && hold.cause.reason != Reason::login_refused;
 }
 
 /// Whether the flow goes on by itself: an agent runs, or a start is due or comes later.

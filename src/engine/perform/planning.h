@@ -47,6 +47,8 @@ struct PlanningContext {
   std::map<FlowId, std::vector<std::string>> being_written;
   /// Agents that work on files that belong to other flows by now.
   const std::vector<AgentElsewhere>& elsewhere;
+  Time now{};
+  std::vector<Parked> parked;  ///< providers without room, see core/provider_limits.h
 };
 
 /// Makes the plan of each step. It is a part of the configuration in force (configured_parts.h).
@@ -102,6 +104,7 @@ class Planning {
   Result<std::vector<Launch>> plan(Draft& next, const PlanningContext& now,
                                    const std::optional<Hold>& held, Refused& refused,
                                    std::set<Role>& looked);
+  static const Run* previous_run(const FlowRecord& record, const Start& start);
   Result<Launch> launch(Draft& next, const PlanningContext& now, const Start& start);
   Agents::iterator agent_of(const Role& role);
   bool renew_wanted(const Plan& plan, std::set<Role>& looked);

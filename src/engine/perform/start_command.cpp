@@ -4,16 +4,18 @@
 #include <array>
 #include <optional>
 
+#include "adapters/adapter.h"
 #include "base/embedded.h"
 #include "base/placeholders.h"
 #include "base/text.h"
+#include "core/run_text.h"
 
 namespace baton {
 namespace {
 
 /// `Agents::prepare` fills these in, because it makes the run id.
-constexpr std::array kLate = {std::string_view("run_id"), std::string_view("run_dir"),
-                              std::string_view("prompt_file")};
+constexpr std::array kLate = {std::string_view("run_id"), std::string_view("run_uuid"),
+                              std::string_view("run_dir"), std::string_view("prompt_file")};
 
 std::string template_folder(std::string_view dialect) {
   return "schemas/" + std::string(dialect) + "/prompts/";
@@ -97,9 +99,66 @@ Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts
   return argv;
 }
 
+/// The part of the prompt about the run before.
+std::string what_happened(const Run& previous) {
+  const std::string said = last_words(previous);
+  const bool well = previous.outcome == Outcome::succeeded;
+  std::string text = "\n\n## What happened before\n\nThis work was started before: " +
+                     run_name(previous) + ", attempt " + std::to_string(previous.attempt) +
+                     ", ended as " + outcome_text(previous) + (said.empty() ? "" : ": " + said) +
+                     ".\n";
+  if (well)
+    text += "It ended well, but it left the stage of the work as it was. Finish the work and write "
+            "the new stage into the file, or write there why you cannot.\n";
+  return text + "Its output is in " + previous.directory + "/stdout.log and " + previous.directory +
+         "/stderr.log. Go on from what is there already.\n";
+}
+
+/// Whether the start goes on with the session of the run before.
+bool may_continue(const Launch& launch, const AgentSpec& spec, const Run* previous) {
+  const std::string id = previous == nullptr ? "" : previous->session;
+  const bool plain = !id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
+    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+  });
+  return spec.resume && plain && id.front() != '-' && !spec.adapter->session.resume.empty() &&
+         launch.agent == previous->agent;
+}
+
+/// The command of an adapter: `${session}` becomes the arguments that begin or continue a session,
+/// `${prompt}` the prompt as one argument.
+Result<std::vector<std::string>> adapter_arguments(
+    const AgentSpec& spec, const std::map<std::string, std::string>& values,
+    const Launch& launch) {
+  const std::string& prompt = launch.prompt;
+  const bool resumes = !launch.session.empty();
+  std::vector<std::string> argv;
+  for (const std::string& text : spec.argv) {
+    if (text == "${prompt}") {
+      if (spec.adapter->prompt_max_bytes > 0 && prompt.size() > spec.adapter->prompt_max_bytes)
+        return fail(Errc::denied, "the prompt has " + std::to_string(prompt.size()) +
+                                      " bytes, and " + spec.adapter->name + " takes at most " +
+                                      std::to_string(spec.adapter->prompt_max_bytes));
+      argv.push_back(prompt);
+    } else if (text == "${session}") {
+      const SessionRules& rules = spec.adapter->session;
+      for (std::string each : resumes ? rules.resume : rules.begin) {
+        replace_all(each, "${session}", resumes ? launch.session : "${run_uuid}");
+        argv.push_back(std::move(each));
+      }
+    } else {
+      auto filled = argument(text, values);
+      if (!filled)
+        return pass_on(filled);
+      argv.push_back(*std::move(filled));
+    }
+  }
+  return argv;
+}
+
 /// An action of a dialect is complete. Only commands from the configuration have placeholders.
 Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const AgentSpec& spec,
-                     const Brief& brief, const std::map<std::string, std::string>& values) {
+                     const Brief& brief, const std::map<std::string, std::string>& values,
+                     const Run* previous) {
   if (action) {
     for (const std::string& each : action->argv)
       if (each.find('\0') != std::string::npos)
@@ -108,15 +167,24 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
     launch.prompt = action->input;
     return {};
   }
-  auto argv = arguments(spec.argv, values);
-  if (!argv)
-    return pass_on(argv);
-  launch.argv = std::move(*argv);
   const std::string& form = brief.form.empty() ? spec.prompt : brief.form;
   auto prompt = fill(form.empty() ? "${brief}" : form, values);
   if (!prompt)
     return pass_on(prompt);
   launch.prompt = std::move(*prompt);
+  if (previous != nullptr && !launch.prompt.empty())
+    launch.prompt += what_happened(*previous);
+  const bool by_adapter = spec.adapter != nullptr && !spec.adapter->argv.empty();
+  if (by_adapter && may_continue(launch, spec, previous))
+    launch.session = previous->session;
+  auto argv = by_adapter ? adapter_arguments(spec, values, launch)
+                         : arguments(spec.argv, values);
+  if (!argv)
+    return pass_on(argv);
+  launch.argv = std::move(*argv);
+  launch.begins_session =
+      by_adapter && launch.session.empty() && !spec.adapter->session.begin.empty();
+  launch.prompt_on_stdin = !by_adapter || spec.adapter->prompt == PromptBy::standard_input;
   return {};
 }
 
@@ -154,7 +222,7 @@ std::vector<std::pair<std::string, std::string>> variables(const Start& start,
 const std::vector<std::string>& placeholder_names() {
   static const std::vector<std::string> names = {
       "attempt", "brief", "flow",    "flow_name", "prompt_file", "purpose",
-      "role",    "root",  "run_dir", "run_id",    "state_file",  "subject"};
+      "role",    "root",  "run_dir", "run_id",    "run_uuid",    "state_file", "subject"};
   return names;
 }
 
@@ -184,7 +252,7 @@ std::map<std::string, std::string> prompt_placeholders(std::string_view dialect)
 }
 
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
-                           const Environment& environment) {
+                           const Environment& environment, const Run* previous) {
   auto values = values_of(start, brief, environment);
   if (auto text = brief_text(start, spec, brief, values))
     values["brief"] = *std::move(text);
@@ -194,7 +262,8 @@ Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brie
   launch.key = start.key;
   launch.attempt = start.attempt;
   launch.limits = start.desired.limits.value_or(spec.limits);
-  if (auto filled = fill_in(launch, start.desired.action, spec, brief, values); !filled)
+  launch.agent = start.agent;
+  if (auto filled = fill_in(launch, start.desired.action, spec, brief, values, previous); !filled)
     return pass_on(filled);
   const std::string& usual = brief.cwd.empty() ? environment.root : brief.cwd;
   if (auto cwd = working_directory(spec.cwd.empty() ? usual : spec.cwd, values))
@@ -209,6 +278,11 @@ Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brie
   launch.before_timeout = spec.before_timeout;
   launch.log = brief.log;
   launch.env = variables(start, spec, brief, environment, values.at("state_file"));
+  if (previous != nullptr) {
+    launch.env.emplace_back("BATON_PREVIOUS_RUN", previous->id);
+    launch.env.emplace_back("BATON_PREVIOUS_OUTCOME", std::string(word(previous->outcome)));
+    launch.env.emplace_back("BATON_PREVIOUS_OUTPUT", previous->directory + "/stdout.log");
+  }
   for (const auto& [name, value] : launch.env)
     if (value.find('\0') != std::string::npos)
       return fail(Errc::denied, "a value with a NUL in it cannot be put into " + name);

@@ -23,6 +23,8 @@ Starter prepare(Agents& agents, Draft& next, const Plan& plan,
     if (const auto stage = record.stages.find(start.key.subject); stage != record.stages.end())
       run.stage = stage->second.stage;
     run.why = start.desired.why;
+    run.agent = start.agent;
+    run.session = described.begins_session ? uuid_of(run.id) : described.session;
     run.started = next.now;
     run.pid = shim->pid;
     run.start_ticks = shim->start_ticks;

@@ -158,8 +158,9 @@ bool is_run_id(std::string_view name) {
 }
 
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
-  const std::array<std::pair<std::string_view, std::string>, 3> values = {
+  const std::array<std::pair<std::string_view, std::string>, 4> values = {
       {{"${run_id}", run},
+       {"${run_uuid}", uuid_of(run)},
        {"${run_dir}", directory},
        {"${prompt_file}", directory + "/" + shim::kPromptFile}}};
   std::string filled;
@@ -234,7 +235,7 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   add(text, "idle_timeout_ms", launch.limits.idle_timeout);
   add(text, "kill_grace_ms", launch.limits.kill_grace);
   add(text, "log_cap_bytes", launch.limits.log_cap_bytes);
-  add(text, "stdin", launch.prompt.empty() ? "null" : "prompt");
+  add(text, "stdin", launch.prompt.empty() || !launch.prompt_on_stdin ? "null" : "prompt");
   if (!cgroup.empty())
     add(text, "cgroup", cgroup);
   if (launch.log.starts_with('/') && usable(launch.log))
@@ -417,8 +418,10 @@ std::string bytes_before(const Fd& directory, const char* name, std::optional<of
 
 std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes) {
   std::string bytes;
+  const std::size_t tail =
+      shim::tail_bytes(output.bytes - std::min(output.bytes, output.dropped));
   const auto kept = static_cast<std::size_t>(
-      std::min({output.dropped, std::uint64_t{shim::kTailBytes}, std::uint64_t{most_bytes}}));
+      std::min({output.dropped, std::uint64_t{tail}, std::uint64_t{most_bytes}}));
   if (kept > 0)
     bytes = bytes_before(directory, output.tail, std::nullopt, kept);
   // A shim that was killed or had no disk space leaves no tail. The log shows then where it was
@@ -438,6 +441,10 @@ std::string output_tail(const Fd& directory, const Output& output, std::size_t m
     at += std::max<std::size_t>(length, 1);
   }
   return bytes;
+}
+
+std::string prompt_text(const Fd& directory) {
+  return bytes_before(directory, shim::kPromptFile, std::nullopt, std::size_t{1} << 20U);
 }
 
 std::optional<Time> last_output_in(const std::string& path) {

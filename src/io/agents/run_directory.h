@@ -105,8 +105,10 @@ struct Output {
   std::uint64_t bytes;    ///< in all
   std::uint64_t dropped;  ///< how many of them are not in the log
 };
-/// The end of the output, for Run::output, at most kTailBytes. "" when it cannot be read.
+/// The end of the output, at most `most_bytes`. "" when it cannot be read.
 std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes);
+/// What the agent was told, at most 1 MiB. "" when it cannot be read.
+std::string prompt_text(const Fd& directory);
 
 /// The time of the last output; nothing when there was none.
 std::optional<Time> last_output_in(const std::string& path);

@@ -81,11 +81,13 @@ Result<std::optional<RunEnd>> recorded_end(const Fd& directory, const RunId& run
   if (!exit || exit->run_id != run)
     return std::optional(plain_end(run, Outcome::unknown, kExitFileDamaged));
   RunEnd end = run_end(*exit, stop_wanted);
-  static_assert(shim::kTailBytes >= kOutputBytes && shim::kTailBytes >= kErrorBytes);
+  // All that is kept, because the result of a program may be long.
+  constexpr std::size_t kMostOutput = std::size_t{64} << 20U;
+  end.prompt = prompt_text(directory);
   end.output = output_tail(
       directory,
       {shim::kStdoutFile, shim::kStdoutTailFile, exit->stdout_bytes, exit->stdout_dropped},
-      kOutputBytes);
+      kMostOutput);
   end.errors = output_tail(
       directory,
       {shim::kStderrFile, shim::kStderrTailFile, exit->stderr_bytes, exit->stderr_dropped},

@@ -154,7 +154,7 @@ Result<void> write_notified(Database& db, const FlowId& flow, const Json& notifi
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
       "INSERT INTO runs "
-      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT(id) DO UPDATE SET state=excluded.state, outcome=excluded.outcome, "
       "why=excluded.why, started=excluded.started, ended=excluded.ended, pid=excluded.pid, "
       "start_ticks=excluded.start_ticks, boot_id=excluded.boot_id, timeout=excluded.timeout, "
@@ -164,7 +164,8 @@ Result<void> write(Database& db, const Run& row) {
       "exit_code=excluded.exit_code, signal=excluded.signal, reason=excluded.reason, "
       "forgiven=excluded.forgiven, cost_usd=excluded.cost_usd, tokens=excluded.tokens, "
       "purpose=excluded.purpose, stage=excluded.stage, output=excluded.output, "
-      "errors=excluded.errors, duration=excluded.duration";
+      "errors=excluded.errors, duration=excluded.duration, agent=excluded.agent, "
+      "session=excluded.session, error=excluded.error";
   const Key& key = row.key;
   return run(db, kSql, row.id, key.flow.dialect, key.flow.name, key.role, key.subject,
              count(key.generation), count(key.turn), count(row.attempt), row.purpose, row.stage,
@@ -174,7 +175,7 @@ Result<void> write(Database& db, const Run& row) {
              count(row.limits.log_cap_bytes), claims_text(row.claims), base_text(row.base),
              row.stop_why, optional_count(row.exit_code), std::int64_t{row.signal}, row.reason,
              flag(row.forgiven), row.cost_usd, row.tokens, row.output, row.errors,
-             row.duration.count());
+             row.duration.count(), row.agent, row.session, row.error);
 }
 
 Result<void> write(Database& db, const Intent& intent) {
@@ -244,7 +245,7 @@ std::string_view run_columns() {
          "why, started, ended, pid, start_ticks, boot_id, timeout, idle_timeout, "
          "kill_grace, log_cap_bytes, claims, base, stop_why, exit_code, signal, reason, forgiven, "
          "cost_usd, "
-         "tokens, output, errors, duration";
+         "tokens, output, errors, duration, agent, session, error";
 }
 
 Run read_run(Statement& row, const std::string& runs) {
@@ -286,6 +287,9 @@ Run read_run(Statement& row, const std::string& runs) {
   run.output = row.text();
   run.errors = row.text();
   run.duration = Millis(row.integer());
+  run.agent = row.text();
+  run.session = row.text();
+  run.error = row.text();
   return run;
 }
 

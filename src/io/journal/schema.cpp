@@ -97,6 +97,16 @@ ALTER TABLE generations ADD COLUMN seal TEXT NOT NULL DEFAULT '';
                                     // a stage.
                                     R"sql(
 ALTER TABLE generations ADD COLUMN earlier TEXT NOT NULL DEFAULT '';
+)sql",
+                                    // A run that its provider kept from its work leaves the number
+                                    // of its attempt free.
+                                    R"sql(
+ALTER TABLE runs ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN session TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN error TEXT NOT NULL DEFAULT '';
+DROP INDEX runs_once;
+CREATE UNIQUE INDEX runs_once ON runs(dialect, flow, subject, generation, role, turn, attempt)
+  WHERE outcome NOT IN ('voided', 'limited', 'transient', 'auth') AND forgiven = 0;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

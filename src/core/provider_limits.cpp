@@ -1,0 +1,65 @@
+#include "core/provider_limits.h"
+
+#include <algorithm>
+
+#include "core/run_text.h"
+
+namespace baton {
+namespace {
+
+constexpr Millis kFirstProbe = std::chrono::minutes(15);
+constexpr Millis kLongestProbe = std::chrono::hours(5);
+/// From so many times in a row on, the time that the program names is not enough.
+constexpr std::uint32_t kDoubted = 3;
+constexpr Millis kMostExtra = std::chrono::seconds(90);
+
+Millis probe_pause(std::uint32_t doublings) {
+  Millis pause = kFirstProbe;
+  for (; doublings > 0 && pause < kLongestProbe; --doublings)
+    pause *= 2;
+  return std::min(pause, kLongestProbe);
+}
+
+}  // namespace
+
+Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccount& whose,
+                       std::optional<Time> named, const Run& run, const std::string& why) {
+  Parked row;
+  row.whose = whose;
+  row.times = before ? before->times + 1 : 1;
+  row.since = before && before->until && *before->until > run.ended ? before->since : run.ended;
+  row.run = run.id;
+  row.why = why;
+  Time until = named ? std::max(*named, run.ended) : run.ended + probe_pause(row.times - 1);
+  if (row.times >= kDoubted)
+    until = std::max(until, run.ended + probe_pause(row.times - kDoubted));
+  row.until = until + varied(std::min((until - run.ended) / 10, kMostExtra), run.id);
+  return row;
+}
+
+bool holds(const Parked& parked, const ProviderAccount& agent, Time now) {
+  return parked.whose.provider == agent.provider && parked.whose.account == agent.account &&
+         (parked.whose.model.empty() || parked.whose.model == agent.model) &&
+         (!parked.until || *parked.until > now);
+}
+
+Hold hold_of(const Parked& parked, const Role& agent) {
+  const std::string said = parked.why.empty() ? "" : ": \"" + parked.why + "\"";
+  const std::string name = "run " + parked.run.substr(0, 8);
+  if (parked.login)
+    return Hold{"", "", Reason::login_refused,
+                parked.whose.provider + " refused the login of the agent `" + agent + "` (" + name +
+                    ")" + said,
+                "log in again, then `baton resume --agent " + agent + "`"};
+  return Hold{"",
+              "",
+              Reason::provider_limit,
+              parked.whose.provider +
+                  (parked.whose.model.empty() ? "" : ", model " + parked.whose.model) +
+                  " has reached a limit (" + name + ")" + said +
+                  (parked.until ? "; next start at " + iso_time(*parked.until) : ""),
+              "",
+              parked.until};
+}
+
+}  // namespace baton

@@ -1,0 +1,56 @@
+#pragma once
+
+// Providers that have no room now, or that refuse a login: which agents wait for them, and until
+// when.
+//
+// Problem: one limit stops all agents of an account, in all flows and roots.
+// Way: a run that meets a limit parks its provider for its account. Nothing of that account starts
+// until then. The rows are kept outside of the roots (io/journal/daemon_db.h).
+// Limits: what a text says about the time is read in adapters/reset_time.h.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "core/effect.h"
+#include "core/run.h"
+
+namespace baton {
+
+/// Whose limits an agent meets.
+struct ProviderAccount {
+  std::string provider;
+  std::string account;  ///< digest of the values that identify the account; empty: none is known
+  std::string model;    ///< empty: the program's own choice; of a parked row: all models
+  auto operator<=>(const ProviderAccount&) const = default;
+};
+
+/// One row. A row whose time is over stays until a run succeeds, because it counts in `times`.
+struct Parked {
+  ProviderAccount whose;
+  bool login = false;         ///< the login or the credit was refused
+  Time since{};               ///< when it was met first
+  std::optional<Time> until;  ///< nothing: until a person or a changed login
+  std::uint32_t times = 1;    ///< met in a row, without a success in between
+  RunId run;                  ///< that met it last
+  std::string why;            ///< what the program said
+  bool operator==(const Parked&) const = default;
+};
+
+/// The row after a run of `whose` has met a limit. `before`: the row so far. `named`: when the
+/// limit ends by the program. Without a time baton tries again after 15 minutes, then after twice
+/// as long each time, up to five hours; from the third time in a row on it waits at least that
+/// long. A tenth of the wait, at most 90 s, is added, different for each run, so that not all start
+/// at once.
+Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccount& whose,
+                       std::optional<Time> named, const Run& run, const std::string& why);
+
+/// Whether the row keeps this agent from starting now.
+bool holds(const Parked& parked, const ProviderAccount& agent, Time now);
+
+/// Why an agent waits, for people.
+Hold hold_of(const Parked& parked, const Role& agent);
+
+}  // namespace baton

@@ -1,0 +1,30 @@
+#pragma once
+
+// Enters what the agent's program reports into a run that has ended, and parks the provider if the
+// run has met a limit of it. How the output of a program is read: adapters/judge.h.
+
+#include <span>
+
+#include "config/setup.h"
+#include "core/ports.h"
+#include "engine/state/flow_record.h"
+
+namespace baton {
+
+class RunJudgement {
+ public:
+  RunJudgement(Providers& providers, const TimeZones& zones)
+      : providers_(providers), zones_(zones) {}
+
+  /// Enters outcome, reason, error, session, cost and tokens into `run`, which has its end already.
+  /// `earlier`: the runs of its flow. Adds an event to the draft if a provider is parked. Does
+  /// nothing for an action of a dialect, whose exit status says all.
+  void enter(Run& run, const RunEnd& end, const Setup& setup, std::span<const Run> earlier,
+             Draft& next);
+
+ private:
+  Providers& providers_;
+  const TimeZones& zones_;
+};
+
+}  // namespace baton
