@@ -183,7 +183,18 @@ void read_start(const Value& file, Adapter& adapter) {
         adapter.env_set.emplace(json::name(member.name), json::text(member.value).value_or(""));
   }
   adapter.account = texts(file, "account");
+  adapter.login_variables = texts(file, "login_variables");
   adapter.login_files = texts(file, "login_files");
+  if (const Value* const folders = json::child(file, "login_folders"))
+    for (const auto& member : folders->GetObject())
+      adapter.login_folders.emplace(json::name(member.name),
+                                    json::text(member.value).value_or(""));
+  adapter.edit_args = texts(file, "edit_args");
+  adapter.git_unless = text_or_empty(file, "git_unless");
+  if (const Value* const root = json::child(file, "not_as_root")) {
+    adapter.not_as_root = text_or_empty(*root, "argument");
+    adapter.not_as_root_unless = text_or_empty(*root, "unless");
+  }
   adapter.silent = json::boolean(file, "silent").value_or(false);
 }
 
@@ -238,6 +249,14 @@ bool matches(const Match& match, const Value& object) {
     return value != nullptr &&
            (row.second.is_null() ? !value->IsNull() : json::equal(*value, *row.second));
   });
+}
+
+bool is_session_id(std::string_view text) {
+  constexpr std::size_t kMost = 200;
+  return !text.empty() && text.size() <= kMost && (is_letter(text.front()) || is_digit(text.front())) &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
+         });
 }
 
 std::vector<std::string> adapter_names() {

@@ -185,7 +185,7 @@ class Reading {
     // An id becomes an argument of the next run.
     for (const std::string& pointer : adapter_.session.id)
       if (const Value* const id = json::at(object, pointer))
-        if (const auto text = json::text(*id); text && safe_name(*text))
+        if (const auto text = json::text(*id); text && is_session_id(*text))
           session_ = *text;
   }
 

@@ -62,7 +62,7 @@ Result<std::shared_ptr<const Adapter>> adapter_of(const AgentConfig& agent,
     return embedded("generic");
   if (agent.adapter.find('/') == std::string::npos)
     return embedded(agent.adapter);
-  auto adapter = read_adapter(absolute(agent.adapter, folder));
+  auto adapter = read_adapter(agent.adapter, folder);
   if (!adapter)
     return pass_on(adapter);
   return std::make_shared<const Adapter>(*std::move(adapter));
@@ -85,6 +85,18 @@ std::vector<std::string> command_of(const AgentConfig& agent, const Adapter& ada
       }
   }
   return command;
+}
+
+/// What the agent gives and the adapter has no place for; empty: nothing.
+std::string without_place(const AgentConfig& agent, const Adapter& adapter) {
+  const auto has = [&](std::string_view word) {
+    return std::find(adapter.argv.begin(), adapter.argv.end(), word) != adapter.argv.end();
+  };
+  if (agent.adapter.empty())
+    return {};
+  if (!agent.args.empty() && !has("${args}"))
+    return "args";
+  return !agent.model.empty() && !has("${model}") ? "model" : "";
 }
 
 /// Agents with the same values share the limits of their account.
@@ -196,7 +208,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   if (!adapter) {
     spec.problem =
         AgentFault{"the adapter of the agent `" + role + "` cannot be used: " + describe(adapter.error()),
-                   "correct " + printable(agent.adapter, 200) + ", then " + std::string(kReload)};
+                   "correct " + printable(agent.adapter, 200) + or_choose("adapter", role)};
     return spec;
   }
   spec.adapter = *std::move(adapter);
@@ -214,6 +226,14 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.limits = run_limits(config, agent);
   spec.retry = retry_limits(config, agent);
   spec.max_transient = agent.max_transient.value_or(config.limits.max_transient);
+  if (const std::string key = without_place(agent, *spec.adapter); !key.empty()) {
+    spec.problem = AgentFault{
+        "the agent `" + role + "` cannot be started: it has `" + key + ":`, and the command of the "
+            "adapter " + printable(agent.adapter, 200) + " has no `${" + key + "}`",
+        "remove `" + key + ":`, or put `${" + key + "}` into the adapter; then " +
+            std::string(kReload)};
+    return spec;
+  }
   if (spec.argv.empty()) {
     spec.problem =
         AgentFault{"the agent `" + role + "` has no command",

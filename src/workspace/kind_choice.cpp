@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/adapter_check.h"
 #include "base/text.h"
 #include "workspace/inspection.h"
 
@@ -44,6 +45,17 @@ std::string folder_in_pattern(const std::string& pattern, const std::string& fil
   return fits ? found.parent_path().filename().string() : "";
 }
 
+/// For adapters of one's own, which have rules besides their schema.
+const Dialect& adapter_dialect() {
+  static const Dialect dialect = {
+      .name = "file",
+      .files = [](const Json&) { return std::vector<FileKind>{}; },
+      .check = [](const std::string&, const Accepted& file, const Json&,
+                  std::optional<Time>) { return adapter_findings(file.document->root()); },
+  };
+  return dialect;
+}
+
 }  // namespace
 
 KindChoice::KindChoice(Catalog::Entry entry, bool by_name)
@@ -70,7 +82,10 @@ KindChoice KindChoice::of_schema(const std::string& schema) {
   std::vector<FileKind> kinds;
   for (const Format format : {Format::json, Format::jsonl, Format::yaml})
     kinds.push_back({.kind = "file", .schema = schema, .format = format, .flow = "file"});
-  return KindChoice(Catalog::Entry{&plain_dialect(), Json(), std::move(kinds)}, true);
+  const bool of_adapter = schema == kAdapterSchema;
+  return KindChoice(Catalog::Entry{of_adapter ? &adapter_dialect() : &plain_dialect(), Json(),
+                                   std::move(kinds)},
+                    true);
 }
 
 Catalog::Match KindChoice::match(const std::string& path) const {

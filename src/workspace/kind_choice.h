@@ -5,18 +5,23 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "core/catalog.h"
 
 namespace baton {
 
+/// The name of the schema of adapters; see `of_schema`.
+inline constexpr std::string_view kAdapterSchema = "adapter";
+
 /// A kind named on the command line, with its dialect and options.
 class KindChoice {
  public:
   /// The kind with this name: `dialect/kind`, or the name of a rule. Errc::usage lists all names.
   static Result<KindChoice> named(const Catalog& catalog, const std::string& name);
-  /// A kind with this schema and no other rules. The name of a file decides its format.
+  /// A kind with this schema and no other rules, but for the built-in schema of adapters. The name of
+  /// a file decides its format.
   static KindChoice of_schema(const std::string& schema);
 
   /// Matches any path. The result points into this object.

@@ -8,6 +8,7 @@
 
 #include "base/schema/uri.h"
 #include "base/text.h"
+#include "cli/commands/adapter_validation.h"
 #include "io/files/disk.h"
 #include "io/files/folder.h"
 #include "io/files/root.h"
@@ -160,9 +161,13 @@ Result<Inspection> Validation::all() {
                                        : Result<void>();
   if (!done)
     return pass_on(done);
+  const AdapterValidation adapters(context_, request_.rules.load.max_bytes);
+  if (!request_.staged && request_.paths.empty())
+    adapters.all(inspection);
   if (!request_.staged)
     for (const std::string& path : request_.paths)
-      named(path, inspection);
+      if (choice_ || !adapters.named(path, inspection))
+        named(path, inspection);
   inspection.finish();
   inspection.check_flows([&](const std::string& root, const std::string& path) {
     return related(root.empty() ? context_.root() : root, path);

@@ -117,10 +117,7 @@ std::string what_happened(const Run& previous) {
 /// Whether the start goes on with the session of the run before.
 bool may_continue(const Launch& launch, const AgentSpec& spec, const Run* previous) {
   const std::string id = previous == nullptr ? "" : previous->session;
-  const bool plain = !id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
-    return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
-  });
-  return spec.resume && plain && id.front() != '-' && !spec.adapter->session.resume.empty() &&
+  return spec.resume && is_session_id(id) && !spec.adapter->session.resume.empty() &&
          launch.agent == previous->agent;
 }
 
