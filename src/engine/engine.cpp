@@ -122,7 +122,8 @@ class RealEngine : public Engine {
             .being_written = parts_->intake.being_written(ports_.clock.now()),
             .elsewhere = elsewhere_,
             .now = ports_.clock.now(),
-            .parked = parked_};
+            .parked = parked_,
+            .ahead = ports_.clock.wall() - ports_.clock.now()};
   }
   Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
 

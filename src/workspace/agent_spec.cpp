@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <memory>
 
+#include <sys/stat.h>
+
 #include "adapters/adapter.h"
 #include "base/digest.h"
 #include "base/placeholders.h"
 #include "base/text.h"
 #include "config/registry.h"
 #include "engine/perform/start_command.h"
+#include "io/files/file_facts.h"
 #include "io/files/path_trust.h"
 #include "io/system/command.h"
 #include "workspace/adapter_file.h"
@@ -106,6 +109,20 @@ std::string account_of(const Adapter& adapter, const AgentSpec& spec) {
     if (std::find(adapter.account.begin(), adapter.account.end(), name) != adapter.account.end())
       values += name + "=" + value + "\n";
   return values.empty() ? "" : hex(digest_of(values)).substr(0, 16);
+}
+
+/// The last change of a file, by its ctime, which programs cannot set; the epoch: there is none.
+Time changed_at(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 ? Time(Millis(nanoseconds(facts.st_ctim) / 1'000'000))
+                                         : Time{};
+}
+
+Time login_changed(const AgentSpec& spec) {
+  Time last{};
+  for (const std::string& file : login_files(spec))
+    last = std::max(last, changed_at(file));
+  return last;
 }
 
 /// The message about the first placeholder that baton never fills in; empty when all are known.
@@ -223,6 +240,7 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.cwd = agent.cwd.empty() ? "" : absolute(agent.cwd, folder);
   spec.env = variables_of(agent, *spec.adapter);
   spec.account = account_of(*spec.adapter, spec);
+  spec.login_changed = login_changed(spec);
   spec.limits = run_limits(config, agent);
   spec.retry = retry_limits(config, agent);
   spec.max_transient = agent.max_transient.value_or(config.limits.max_transient);
@@ -267,6 +285,7 @@ void add_default_agents(const Config& config, Setup& setup) {
     for (const std::string_view role : dialect->roles) {
       AgentSpec own =
           agent_spec(config, Role(role), config.agents.at("default"), setup.environment);
+      own.login_changed = std::max(own.login_changed, usual->second.login_changed);
       if (own != usual->second)
         setup.agents.try_emplace(Role(role), std::move(own));
     }
@@ -277,11 +296,44 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
   const AgentConfig* const agent = agent_for(config, role);
   if (agent == nullptr)
     return known;
-  if (known.problem)
-    return agent_spec(config, role, *agent, environment);
+  if (known.problem) {
+    AgentSpec fresh = agent_spec(config, role, *agent, environment);
+    fresh.login_changed = std::max(fresh.login_changed, known.login_changed);
+    return fresh;
+  }
+  known.login_changed = std::max(known.login_changed, login_changed(known));
   find_programs(known, role, *agent, environment);
   find_folder(known, role);
   return known;
+}
+
+std::string variable_of(const AgentSpec& spec, const std::string& name) {
+  const auto found = std::find_if(spec.env.begin(), spec.env.end(),
+                                  [&](const auto& each) { return each.first == name; });
+  return found == spec.env.end() ? "" : found->second;
+}
+
+std::vector<std::string> login_files(const AgentSpec& spec) {
+  std::vector<std::string> paths;
+  if (spec.adapter == nullptr)
+    return paths;
+  const std::string home = variable_of(spec, "HOME");
+  for (const std::string& file : spec.adapter->login_files) {
+    std::string path = home.empty() ? "" : home + "/" + file;
+    for (const auto& [name, folder] : spec.adapter->login_folders)
+      if (const std::string other = variable_of(spec, name);
+          !other.empty() && file.starts_with(folder + "/"))
+        path = other + file.substr(folder.size());
+    if (path.starts_with('/'))
+      paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+void note_configuration(const std::string& configuration, Setup& setup) {
+  const Time changed = configuration.empty() ? Time{} : changed_at(configuration);
+  for (auto& [role, spec] : setup.agents)
+    spec.login_changed = std::max(spec.login_changed, changed);
 }
 
 std::vector<std::string> unplayed(const Config& config,

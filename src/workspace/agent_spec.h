@@ -19,11 +19,20 @@ namespace baton {
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment);
 
+/// The files of which one is there after a login, as absolute paths, by the agent's own environment.
+std::vector<std::string> login_files(const AgentSpec& spec);
+/// The value of a variable of the agent; empty: it does not get one.
+std::string variable_of(const AgentSpec& spec, const std::string& name);
+
+/// Notes the last change of the configuration as a change of every login. Call it before
+/// `add_default_agents`.
+void note_configuration(const std::string& configuration, Setup& setup);
+
 /// Adds an agent for each role that `default` plays and for which files override prompts.
 void add_default_agents(const Config& config, Setup& setup);
 
-/// Checks an agent again before a start. If it has no problem so far, only its programs and its
-/// folder are checked, else everything.
+/// Checks an agent again before a start. If it has no problem so far, only its programs, its folder
+/// and its login files are checked, else everything.
 AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
                   const Environment& environment);
 

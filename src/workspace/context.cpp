@@ -379,6 +379,7 @@ Result<Setup> Context::setup(const std::string& root) const {
     setup.environment.variables.emplace(kConfigurationVariable, configuration_);
   for (const auto& [role, agent] : config_.agents)
     setup.agents[role] = agent_spec(config_, role, agent, setup.environment);
+  note_configuration(configuration_, setup);
   add_default_agents(config_, setup);
   const auto shell = config_.agents.find(std::string(kActionRole));
   const AgentConfig own = shell == config_.agents.end() ? AgentConfig{} : shell->second;

@@ -442,6 +442,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
                "see docs/configuration.md; `baton --version --json` lists the dialects");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
+  examine_adapters(context, *setup, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);
   for (std::string& each : unknown_prompt_files(context.config(), context.folder()))
     add(all, Level::warning, "agent", std::move(each), "rename or remove the file");
@@ -503,12 +504,20 @@ std::int64_t take_daemon_path(const Context& context, Diagnoses& all) {
     return 0;
   const std::int64_t pid = lock_holder(*state).pid;
   std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  std::map<std::string, std::string> its;
   std::string entry;
-  while (std::getline(file, entry, '\0')) {
-    if (!entry.starts_with("PATH="))
-      continue;
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-    (void)setenv("PATH", entry.c_str() + 5, 1);
+  while (std::getline(file, entry, '\0'))
+    if (const auto equals = entry.find('='); equals != std::string::npos)
+      its[entry.substr(0, equals)] = entry.substr(equals + 1);
+  if (its.contains("PATH")) {
+    for (const std::string& name : agent_variables(context)) {
+      // NOLINTBEGIN(concurrency-mt-unsafe): one thread
+      if (its.contains(name))
+        (void)setenv(name.c_str(), its[name].c_str(), 1);
+      else
+        (void)unsetenv(name.c_str());
+      // NOLINTEND(concurrency-mt-unsafe)
+    }
     add(all, Level::fine, "environment",
         "programs are looked up in the PATH of the daemon (process " + std::to_string(pid) + ")");
     return pid;

@@ -51,6 +51,13 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
   return one;
 }
 
+/// Whether the row keeps the agent from starting. Of a refused login it does not once the login or
+/// the configuration has changed since.
+bool keeps(const Parked& row, const AgentSpec& spec, const PlanningContext& now) {
+  return holds(row, {spec.provider, spec.account, spec.model}, now.now) &&
+         !(row.login && spec.login_changed > row.since + now.ahead);
+}
+
 }  // namespace
 
 std::optional<Hold> Planning::held(const PlanningContext& now) const {
@@ -111,9 +118,8 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
     settings.stand_ins[role] = spec.fallback;
     if (spec.on_no_change != OnNoChange::hold)
       settings.on_no_change[role] = spec.on_no_change;
-    const ProviderAccount account{spec.provider, spec.account, spec.model};
     for (const Parked& row : now.parked)
-      if (holds(row, account, now.now))
+      if (keeps(row, spec, now))
         // Of two, the one that lasts longer; a refused login has no end.
         if (const auto known = settings.parked.find(role);
             known == settings.parked.end() ||
@@ -220,7 +226,7 @@ Result<std::vector<Launch>> Planning::plan(Draft& next, const PlanningContext& n
                                            std::set<Role>& looked) {
   for (;;) {
     reconcile(next, now, refused, held);
-    if (renew_wanted(plan(), looked))
+    if (renew_wanted(plan(), now, looked))
       continue;
     std::vector<Launch> launches;
     bool all = true;
@@ -274,9 +280,9 @@ Planning::Agents::iterator Planning::agent_of(const Role& role) {
   return own == agents_.end() ? agents_.find("default") : own;
 }
 
-/// Checks roles again that are about to start, or that flows wait for because they cannot start.
-/// Each role is checked once per step. True: a role has changed.
-bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
+/// Checks roles again that are about to start, or that flows wait for because they cannot start or
+/// their login was refused. Each role is checked once per step. True: a role has changed.
+bool Planning::renew_wanted(const Plan& plan, const PlanningContext& now, std::set<Role>& looked) {
   if (!setup_.renew)
     return false;
   bool changed = false;
@@ -294,6 +300,11 @@ bool Planning::renew_wanted(const Plan& plan, std::set<Role>& looked) {
   for (const auto& [flow, refused] : plan.refused)
     for (const auto& [key, why] : refused)
       changed = renew(key.role, looked) || changed;
+  for (const auto& [role, spec] : agents_)
+    if (std::any_of(now.parked.begin(), now.parked.end(), [&, &its = spec](const Parked& row) {
+          return row.login && keeps(row, its, now);
+        }))
+      changed = renew(role, looked) || changed;
   return changed;
 }
 

@@ -49,6 +49,7 @@ struct PlanningContext {
   const std::vector<AgentElsewhere>& elsewhere;
   Time now{};
   std::vector<Parked> parked;  ///< providers without room, see core/provider_limits.h
+  Millis ahead{0};             ///< the wall clock minus `now`
 };
 
 /// Makes the plan of each step. It is a part of the configuration in force (configured_parts.h).
@@ -107,7 +108,7 @@ class Planning {
   static const Run* previous_run(const FlowRecord& record, const Start& start);
   Result<Launch> launch(Draft& next, const PlanningContext& now, const Start& start);
   Agents::iterator agent_of(const Role& role);
-  bool renew_wanted(const Plan& plan, std::set<Role>& looked);
+  bool renew_wanted(const Plan& plan, const PlanningContext& now, std::set<Role>& looked);
   bool renew(const Role& role, std::set<Role>& looked);
 
   const Setup& setup_;

@@ -82,7 +82,8 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
 }
 
 /// Runs between fork and exec.
-[[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv) {
+[[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv,
+                         char* const* env) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   sigset_t none{};
@@ -92,7 +93,7 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   if (getppid() == parent && dup2(streams.in.get(), STDIN_FILENO) >= 0 &&
       dup2(streams.out.get(), STDOUT_FILENO) >= 0 && dup2(streams.err.get(), STDERR_FILENO) >= 0)
-    execv(argv[0], argv);
+    execve(argv[0], argv, env);
   const char* const why = strerrordesc_np(errno);
   (void)!write(STDERR_FILENO, why, strlen(why));
   _exit(kNotRun);
@@ -186,18 +187,21 @@ Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::st
 
 Result<std::unique_ptr<RunningCommand>> RunningCommand::start(const std::vector<std::string>& argv,
                                                               std::string_view input,
-                                                              std::size_t max_bytes, Millis limit) {
+                                                              std::size_t max_bytes, Millis limit,
+                                                              const std::optional<std::vector<std::string>>& env) {
   auto streams = streams_for(argv[0], input);
   if (!streams)
     return pass_on(streams);
   std::vector<std::string> words = argv;
   const std::vector<char*> pointers = pointers_to(words);
+  std::vector<std::string> settings = env.value_or(std::vector<std::string>());
+  const std::vector<char*> own = pointers_to(settings);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0)
     return system_error(errno, "cannot be run", argv[0]);
   if (pid == 0)
-    become(parent, *streams, pointers.data());
+    become(parent, *streams, pointers.data(), env ? own.data() : environ);
   setpgid(pid, pid);  // the child does this too, because either of the two may run first
   Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process) {
