@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/commands/provider_release.h"
+#include "cli/commands/retry_all.h"
 #include "cli/submit_request.h"
 #include "engine/engine.h"
 #include "io/files/lock.h"
@@ -31,6 +32,7 @@ struct ControlWish {
   Subject subject;
   Json arguments = Json::object();
   bool all = false;
+  std::string only;      ///< retry: flows of this condition
   std::string agent;     ///< resume what waits for the provider of this agent
   std::string provider;  ///< the same for all agents of a provider
   bool no_wait = false;
@@ -279,6 +281,21 @@ bool agent_may_decide(const Places& places) {
   return agent != nullptr && agent->may_decide;
 }
 
+/// What is wrong with the words of `retry`; empty: nothing.
+std::string fault_of_retry(const ControlWish& wish) {
+  if (!wish.only.empty() && !wish.all)
+    return "--only is for --all";
+  if (!wish.only.empty() && wish.only != "failed" && wish.only != "blocked")
+    return "--only takes failed or blocked, not " + printable(wish.only, 60);
+  return wish.all || !wish.flow.empty() ? "" : "name a flow, or use --all";
+}
+
+/// `retry --all`.
+ExitCode retry_flows(const ControlWish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  return context ? retry_all(*context, wish.only, !wish.no_wait) : complain(context.error());
+}
+
 /// retry, and the decisions of a person: approve, reject, answer and others.
 ExitCode one_flow(Words words, const Word& verb, const std::string& description) {
   const bool decides = verb != "retry";
@@ -286,14 +303,25 @@ ExitCode one_flow(Words words, const Word& verb, const std::string& description)
   wish.verb = verb;
   std::string comment;
   Options options(verb, description, submit_exits(true));
-  options.word("FLOW", wish.flow, kFlowHelp);
+  options.word("FLOW", wish.flow, kFlowHelp, decides);
   options.word("SUBJECT", wish.subject, "Only this part of the flow, such as a group or a step",
                false);
   if (decides)
     options.value("--comment", comment, "TEXT", "Text for the next agent");
   offer_wait(options, wish.wait);
+  if (!decides) {
+    options.flag("--all", wish.all, "Every flow that is blocked or failed and waits for a retry");
+    options.value("--only", wish.only, "CONDITION", "With --all: `failed` or `blocked` flows only");
+    options.exclude("--all", {"FLOW", "--wait"});
+  }
   if (const auto over = parse(options, wish, words))
     return *over;
+  if (const std::string fault = decides ? "" : fault_of_retry(wish); !fault.empty()) {
+    complain(fault);
+    return ExitCode::usage;
+  }
+  if (wish.all)
+    return retry_flows(wish);
   if (decides && !variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
     complain(
         "an agent may not decide for a person (BATON_RUN_ID is set); `may_decide: true` for its "
@@ -334,7 +362,7 @@ ExitCode retry_command(Words words) {
       words, "retry",
       "Forgets the ended attempts of a flow in its current stages, so that baton starts\n"
       "them again: after a failure, an interruption, or an agent that did not change\n"
-      "the stage.");
+      "the stage. With --all: every flow that waits for this, on all roots.");
 }
 
 ExitCode answer_command(Words words) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "base/embedded.h"
 #include "base/text.h"
 #include "config/registry.h"
@@ -33,8 +34,7 @@ struct RoleLines {
   std::string_view role;
   std::string_view more;
 };
-constexpr std::string_view kCommand =
-    "    command: [claude, -p, --output-format, json, --permission-mode, acceptEdits]\n";
+constexpr std::string_view kUsualAdapter = "claude";
 constexpr std::string_view kLong = "    timeout: 45m\n";
 /// For agent_run: the roles of the example workflow.
 constexpr std::array kRoles = {
@@ -71,6 +71,9 @@ constexpr std::array kBeginnings = {
         "start a workflow with `baton start NAME --dialect ml_workflow --requirements @FILE`"},
 };
 
+/// The prompt of the example of tickets.
+constexpr std::string_view kTicketPrompt = "prompts/developer.md";
+
 struct Planned {
   std::string path;  ///< below the folder
   std::string text;
@@ -103,22 +106,43 @@ std::string placeholders_of(const std::vector<std::string>& wanted) {
   return join(std::vector<std::string>(placeholders.begin(), placeholders.end()), ", ");
 }
 
-/// The roles of all requested dialects, each once.
-std::string agents_of(const std::vector<std::string>& wanted) {
+/// How a role is started: `adapter:`, and the arguments that let the program edit files.
+std::string adapter_lines(const std::string& name) {
+  std::string lines = "    adapter: " + name + "\n";
+  if (const auto& args = embedded_adapter(name).edit_args; !args.empty())
+    lines += "    args: [" + join(args, ", ") + "]\n";
+  return lines;
+}
+
+/// The roles of all requested dialects, each once. Without such a dialect: one agent if an adapter
+/// was named, else a comment.
+std::string agents_of(const std::vector<std::string>& wanted, const std::string& adapter) {
+  const std::string started = adapter_lines(adapter.empty() ? std::string(kUsualAdapter) : adapter);
   std::set<std::string_view> known;
   std::string roles;
   for (const RoleLines& each : kRoles)
     if (has(wanted, each.dialect) && known.insert(each.role).second)
-      roles.append("  ").append(each.role).append(":\n").append(kCommand).append(each.more);
-  if (roles.empty())
+      roles.append("  ").append(each.role).append(":\n").append(started).append(each.more);
+  if (roles.empty() && adapter.empty())
     return template_of("agents_example.yaml");
   std::string text = template_of("agents.yaml");
-  replace_all(text, "@PLACEHOLDERS@", placeholders_of(wanted));
+  if (roles.empty())
+    roles = "  developer:\n" + started + "    prompt: " + std::string(kTicketPrompt) + "\n" +
+            std::string(kLong);
+  const std::string placeholders = placeholders_of(wanted);
+  replace_all(text, "@PLACEHOLDERS@", placeholders.empty() ? "${role}" : placeholders);
   replace_all(text, "@ROLES@", roles);
   return text;
 }
 
-std::string configuration(const std::vector<std::string>& wanted) {
+/// Whether to write the example of tickets: an adapter was named, and no layout that asks for roles.
+bool has_tickets(const std::vector<std::string>& wanted, const std::string& adapter) {
+  return !adapter.empty() && std::none_of(kRoles.begin(), kRoles.end(), [&](const RoleLines& each) {
+    return has(wanted, each.dialect);
+  });
+}
+
+std::string configuration(const std::vector<std::string>& wanted, const std::string& adapter) {
   std::string listed;
   for (const std::string& name : wanted)
     if (name != "rules")
@@ -127,8 +151,10 @@ std::string configuration(const std::vector<std::string>& wanted) {
     listed.insert(0,
                   "\n# The file layouts that baton works on. It ignores all others.\ndialects:\n");
   std::string text = template_of("baton.yaml");
-  replace_all(text, "@AGENTS@", agents_of(wanted));
+  replace_all(text, "@AGENTS@", agents_of(wanted, adapter));
   replace_all(text, "@DIALECTS@", listed);
+  replace_all(text, "@RULES@",
+              template_of(has_tickets(wanted, adapter) ? "tickets.yaml" : "rules_example.yaml"));
   return text;
 }
 
@@ -190,8 +216,11 @@ void add_files(std::string_view from, const std::string& place, std::vector<Plan
 
 /// The files to write for these layouts.
 Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wanted,
+                                           const std::string& adapter,
                                            const std::optional<Config>& there) {
-  std::vector<Planned> files = {{"baton.yaml", configuration(wanted)}};
+  std::vector<Planned> files = {{"baton.yaml", configuration(wanted, adapter)}};
+  if (has_tickets(wanted, adapter))
+    files.push_back({std::string(kTicketPrompt), template_of("developer.md")});
   for (const auto& [name, from] :
        {std::pair(kCoordination, "coordination/"), std::pair(kLoops, "examples/fsm_loop/")}) {
     if (!has(wanted, name))
@@ -206,14 +235,15 @@ Result<std::vector<Planned>> planned_files(const std::vector<std::string>& wante
   return files;
 }
 
-/// Complains about the first unknown name, with a suggestion.
-bool all_known(const std::vector<std::string>& wanted, const std::vector<std::string>& known) {
+/// Complains about the first unknown name of a `what`, with a suggestion.
+bool all_known(const std::string& what, const std::vector<std::string>& wanted,
+               const std::vector<std::string>& known) {
   const auto wrong = std::find_if(wanted.begin(), wanted.end(),
                                   [&](const auto& name) { return !has(known, name); });
   if (wrong == wanted.end())
     return true;
   const auto near = nearest(*wrong, known);
-  complain("there is no dialect " + printable(*wrong, 60) +
+  complain("there is no " + what + " " + printable(*wrong, 60) +
            (near ? "; did you mean " + *near + "?" : "; there are " + join(known, ", ")));
   return false;
 }
@@ -245,8 +275,10 @@ ExitCode write(const std::string& folder, const std::vector<Planned>& files) {
 ExitCode init_command(Words words) {
   std::string folder;
   std::string root;
+  std::string adapter;
   std::vector<std::string> wanted;
   const auto known = choices();
+  const auto adapters = adapter_names();
   Options options(
       "init",
       "Writes a commented baton.yaml and the initial files of the layouts you name.\n"
@@ -257,19 +289,24 @@ ExitCode init_command(Words words) {
   options.word("DIR", folder, "The root (default: the current folder)", false);
   options.value("--root", root, "DIR", "The same as DIR");
   options.values("--dialect", wanted, "NAME", "A file layout to set up: " + join(known, ", "));
+  options.value("--adapter", adapter, "NAME",
+                "The program of the agents: " + join(adapters, ", ") +
+                    ". Without --dialect, also writes a rule and a prompt for tickets");
   options.exclude("DIR", {"--root"});
   if (const auto over = options.parse(words))
     return *over;
   if (folder.empty())
     folder = root.empty() ? "." : root;
-  if (!all_known(wanted, known))
+  if (!all_known("dialect", wanted, known))
+    return ExitCode::usage;
+  if (!adapter.empty() && !all_known("adapter", {adapter}, adapters))
     return ExitCode::usage;
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   const auto there = configured(folder);
   if (!there)
     return finish(complain(there.error()));
-  auto files = planned_files(wanted, *there);
+  auto files = planned_files(wanted, adapter, *there);
   if (!files)
     return finish(complain(files.error()));
   const ExitCode code = write(folder, *files);
@@ -277,6 +314,8 @@ ExitCode init_command(Words words) {
     report_missing_dialects(wanted, **there);
   if (code != ExitCode::fine)
     return finish(code);
+  if (!*there && has_tickets(wanted, adapter))
+    print("tickets: write tickets/NAME.json with {\"status\": \"ready\", \"title\": \"...\"}\n");
   print("next: look at baton.yaml, then `baton doctor`, then `baton run`\n");
   for (const Beginning& each : kBeginnings)
     if (has(wanted, each.dialect))
