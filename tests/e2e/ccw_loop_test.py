@@ -579,7 +579,7 @@ def from_nothing(exe):
         with open(it.config) as file:
             check(file.read() == text, "nothing is overwritten", again.stdout, again.stderr)
         # The one line to change is the program; `action` is how the shell agent of this test works.
-        text = re.sub(r"command: \[claude.*", "command: " + json.dumps([it.executor, it.log, it.switches]), text)
+        text = re.sub(r"adapter: claude\n +args: .*", "command: " + json.dumps([it.executor, it.log, it.switches]), text)
         text = text.replace("  ccw_loop: {}", "  ccw_loop: { granularity: action }")
         with open(it.config, "w") as file:
             file.write(text)

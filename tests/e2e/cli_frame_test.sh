@@ -130,7 +130,7 @@ expect_out 'did you mean `${subject}`'
 
 # init never overwrites, and what it writes is valid.
 mkdir fresh "$work/bin"
-printf '#!/bin/sh\n' >"$work/bin/claude"
+printf '#!/bin/sh\necho "2.1.293 (Claude Code)"\n' >"$work/bin/claude"
 chmod 755 "$work/bin/claude"
 expect_exit 0 baton init fresh
 expect_out "wrote fresh/baton.yaml"
@@ -184,12 +184,32 @@ expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root all
 for role in project_manager developer qa_expert tech_lead agent judge executor architect reviewer planner validator programmer; do
   expect_out "agent: $role: "
 done
-sed -i '/^  planner:/,+1d' all/baton.yaml
+sed -i '/^  planner:/,+2d' all/baton.yaml
 expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root all
 expect_out 'no agent plays `planner`, which ml_workflow asks for'
 expect_exit 0 baton init --root twice --dialect coordination --dialect rules --dialect coordination
 expect_exit 0 baton validate --root twice
 expect_exit 2 baton init --root all all
+# For each adapter a configuration that works, once its program is there.
+for adapter in aider amp claude codex copilot crush cursor-agent gemini goose kimi opencode qwen; do
+  expect_exit 0 baton schema adapter $adapter
+  expect_out "name: $adapter"
+  expect_exit 0 baton init --adapter $adapter "by_$adapter"
+  expect_out "wrote by_$adapter/prompts/developer.md"
+  cp "$work/bin/claude" "$work/bin/$adapter"
+  expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root "by_$adapter"
+  expect_out "agent: developer: $work/bin/$adapter"
+  expect_out "$adapter 2.1.293"
+  expect_exit 0 baton init --adapter $adapter --dialect coordination "team_$adapter"
+  grep -q "adapter: $adapter" "team_$adapter/baton.yaml" || fail "init has not written $adapter"
+  [[ ! -e team_$adapter/prompts ]] || fail "init has written a prompt for tickets that are none"
+done
+expect_exit 2 baton init --adapter cluade third
+expect_err "there is no adapter cluade; did you mean claude?"
+expect_exit 2 baton schema adapter cluade
+expect_err "did you mean claude?"
+expect_exit 2 baton schema config claude
+expect_err "only \`adapter\` takes a second name"
 expect_exit 2 baton init --dialect coordinatoin third
 expect_err "did you mean coordination?"
 [[ ! -e third ]] || fail "a wrong call has written something"

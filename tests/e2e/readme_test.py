@@ -16,9 +16,11 @@ from world import check
 
 TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
-# Does what the prompt of README.md asks for: reads it from stdin, does the work, sets the status.
+# Stands in for Claude Code: says its version; reads the prompt from stdin, does what that of `baton init` asks for (the
+# work, then the status), and says so as the program does.
 CLAUDE = """#!/bin/sh
-cat | grep -q BATON_STATE_FILE || exit 1
+[ "$1" != --version ] || exec echo '2.1.293 (Claude Code)'
+cat | grep -qF -e "$BATON_STATE_FILE" -e BATON_STATE_FILE || exit 1
 echo hello >hello.txt
 "$BATON_EXE" set "$BATON_STATE_FILE" '/status="done"' >&2
 echo '{"type": "result", "subtype": "success", "is_error": false, "total_cost_usd": 0.01}'

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "base/embedded.h"
 #include "base/text.h"
 #include "cli/commands/schema_catalog.h"
@@ -15,10 +17,27 @@ namespace {
 constexpr const char* kFolder = "schemas/";
 constexpr const char* kSuffix = ".schema.json";
 
+ExitCode print_adapter(const std::string& schema, const std::string& name) {
+  if (schema != "adapter") {
+    complain("only `adapter` takes a second name, as in `baton schema adapter claude`");
+    return ExitCode::usage;
+  }
+  const std::vector<std::string> known = adapter_names();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const auto near = nearest(name, known);
+    complain("there is no adapter " + printable(name, 80) +
+             (near ? "; did you mean " + *near + "?" : "; there are " + join(known, ", ")));
+    return ExitCode::usage;
+  }
+  print(adapter_text(name));
+  return finish();
+}
+
 }  // namespace
 
 ExitCode schema_command(Words words) {
   std::string name;
+  std::string adapter;
   std::string base;
   bool list = false;
   bool catalog = false;
@@ -27,11 +46,13 @@ ExitCode schema_command(Words words) {
       "Prints a JSON schema that is built into baton: of the state files, of baton.yaml\n"
       "(config), of adapters (adapter), or of the --json output of the commands\n"
       "(output/...). Also prints the prompts of the dialects\n"
-      "(coordination/prompts/developer.md).",
+      "(coordination/prompts/developer.md), and the adapters (adapter claude).",
       {{ExitCode::fine, "printed"},
-       {ExitCode::usage, "wrong usage; there is no such schema"},
+       {ExitCode::usage, "wrong usage; there is no such schema or adapter"},
        {ExitCode::unreachable, "stdout did not take it"}});
   options.word("NAME", name, "A name from --list, for example config", false);
+  options.word("ADAPTER", adapter,
+               "After `adapter`: print this adapter, as a beginning for one of your own", false);
   options.flag("--list", list, "Print the names, one per line");
   options.flag("--catalog", catalog,
                "Print which files each schema is for, as editors read it (SchemaStore)");
@@ -57,6 +78,8 @@ ExitCode schema_command(Words words) {
     complain("name a schema; `baton schema --list` lists them");
     return ExitCode::usage;
   }
+  if (!adapter.empty())
+    return print_adapter(name, adapter);
   // NAME may also be another file below schemas/, such as `coordination/prompts/developer.md`.
   const std::string_view* bytes = nullptr;
   for (const std::string& path : {kFolder + name + kSuffix, kFolder + name, name})
