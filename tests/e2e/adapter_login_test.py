@@ -2,6 +2,7 @@
 change, and at `baton resume --agent`. usage: adapter_login_test.py BATON"""
 
 import os
+import subprocess
 
 import world
 from world import check, wait_until, write
@@ -68,6 +69,9 @@ def by_configuration(exe):
 
 def by_command(exe):
     with Box(exe) as box:
+        lines = box.call("limits", "--json").stdout
+        told = subprocess.run([exe, "validate", "-", "--schema", "output/limits"], input=lines, capture_output=True, text=True)
+        check("login_refused" in lines and told.returncode == 0, lines, told.stdout, told.stderr)
         box.call("resume", "--agent", "worker")
         box.refused(2)
         box.call("resume", "--provider", "anthropic")

@@ -257,7 +257,7 @@ until_true agent_ended
 # No journal and no logins are kept in the box: these two say what they were asked.
 mkdir -p /box/bin
 for name in loginctl journalctl; do printf '#!/bin/sh\necho "not in the box: %s $*"\n' "$name" >"/box/bin/$name"; done
-printf '#!/bin/sh\ncat >/dev/null\n' >/box/bin/claude
+printf '#!/bin/sh\ncat >/dev/null\necho "{\\"type\\": \\"result\\", \\"is_error\\": false}"\n' >/box/bin/claude
 chmod 755 /box/bin/*
 rm -r "$home/.config/baton"
 mkdir -p /home/me/shop/tickets
