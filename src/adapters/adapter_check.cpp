@@ -32,7 +32,10 @@ class Check {
   }
 
  private:
+  /// The message ends with what is allowed, because not every report shows `expected`.
   void fault(std::string rule, std::string pointer, std::string message, std::string expected) {
+    if (!expected.empty())
+      message += "; it has to be " + expected;
     found_.push_back({.severity = Severity::error,
                       .rule = "adapter/" + std::move(rule),
                       .pointer = std::move(pointer),
@@ -75,21 +78,21 @@ class Check {
     const bool has_model = json::child(file_, "model") != nullptr;
     if (in_command("${model}") && !has_model)
       fault("placeholder", "/command", "nobody fills in `${model}`, because there is no `model`",
-            "the key `model`, for example [--model, \"${model}\"]");
+            "given by the key `model`, for example [--model, \"${model}\"]");
     if (has_model && !in_command("${model}"))
       fault("placeholder", "/model", "these arguments have no place in `command`",
-            "`${model}` in `command`");
+            "`${model}` there");
   }
 
   void check_sessions() {
     const bool any = !adapter_->session.begin.empty() || !adapter_->session.resume.empty();
     if (any && !in_command("${session}"))
       fault("placeholder", "/session", "these arguments have no place in `command`",
-            "`${session}` in `command`");
+            "`${session}` there");
     if (!any && in_command("${session}"))
       fault("placeholder", "/command",
             "nobody fills in `${session}`, because there is no `session` with `begin` or `resume`",
-            "the key `session`");
+            "given by the key `session`");
   }
 
   /// The prompt has to get to the program, and in one way only.
@@ -99,14 +102,14 @@ class Check {
       fault("prompt", "/command",
             as_argument ? "the prompt is to be an argument, and `command` has no `${prompt}`"
                         : "`${prompt}` is only for a prompt that is an argument",
-            as_argument ? "`${prompt}` in `command`" : "prompt: { by: argument }");
+            as_argument ? "an argument of its own" : "prompt: { by: argument }");
     const bool names_file =
         std::any_of(adapter_->argv.begin(), adapter_->argv.end(), [](const std::string& text) {
           return text.find("${prompt_file}") != std::string::npos;
         });
     if (adapter_->prompt == PromptBy::file && !names_file)
       fault("prompt", "/command", "the prompt is to be a file, and `command` does not name it",
-            "`${prompt_file}` in `command`");
+            "named by `${prompt_file}`");
   }
 
   const Value& file_;

@@ -132,6 +132,10 @@ TEST_CASE("cost, tokens and session are read") {
            Usage{"gemini", R"({"type":"result","stats":{"total_tokens":-1}})", {}, {}},
            // An id becomes an argument.
            Usage{"claude", R"({"type":"system","session_id":"../../x"})", {}, {}},
+           Usage{"claude", R"({"type":"system","session_id":".."})", {}, {}},
+           Usage{"claude", R"({"type":"system","session_id":"a/b"})", {}, {}},
+           Usage{"claude", R"({"type":"system","session_id":"--resume"})", {}, {}},
+           Usage{"claude", R"({"type":"system","session_id":"a b"})", {}, {}},
            Usage{"claude", R"({"type":"system","session_id":"--help"})", {}, {}},
            Usage{"claude", R"({"type":"system","session_id":17})", {}, {}},
        }) {

@@ -39,7 +39,7 @@ Json rules_of(const Config& config) {
   return config.dialects.back().second;
 }
 
-// The example of the README, and of docs/configuration.md.
+// Like the example of docs/configuration.md.
 constexpr const char* kExample = R"(version: 1
 agents:
   developer:
@@ -430,6 +430,33 @@ TEST_CASE("a first wait above the longest is a warning, where one of them is sai
                                      "react: [{ to: a, run: b }], limits: { " +
                                      row.rule + " } }\n");
     CHECK(listed(read.warnings) == row.warnings);
+  }
+}
+
+TEST_CASE("a fallback names another agent, and fallbacks do not go round") {
+  struct Row {
+    std::string agents;
+    std::string says;  ///< "none": it is fine
+  };
+  for (const Row& row : {
+           Row{"a: { adapter: claude, fallback: [b, c] }, b: { adapter: codex, fallback: [c] }, "
+               "c: { adapter: gemini }",
+               "none"},
+           Row{"a: { adapter: claude, fallback: [a] }", "cannot stand in for itself"},
+           Row{"a: { adapter: claude, fallback: [bb] }, b: { adapter: codex }", "no agent 'bb'"},
+           Row{"a: { adapter: claude, fallback: [b] }, b: { adapter: codex, fallback: [a] }",
+               "the fallbacks go round: a -> b -> a"},
+           Row{"b: { adapter: claude, fallback: [c] }, c: { adapter: codex, fallback: [d] }, "
+               "d: { adapter: gemini, fallback: [b] }, a: { adapter: qwen, fallback: [d] }",
+               "the fallbacks go round: b -> c -> d -> b"},
+           Row{"a: { adapter: cluade }", "did you mean 'claude'"},
+       }) {
+    CAPTURE(row.agents);
+    const std::string said = faults("version: 1\nagents: { " + row.agents + " }\n");
+    CAPTURE(said);
+    CHECK(said.find(row.says) != std::string::npos);
+    // A circle is one mistake.
+    CHECK(said.find("go round") == said.rfind("go round"));
   }
 }
 
