@@ -7,7 +7,7 @@ import shutil
 import world
 from world import check, write
 
-GOOD = {"name": "mine", "tested": "none", "command": ["../program", "${args}"]}
+GOOD = {"name": "mine", "tested": "none", "command": ["./program", "${args}"]}
 EVERYWHERE = ("validate", "doctor", "run")
 NOT_IN_FILES = ("doctor", "run")  # `validate` looks at files only
 
@@ -24,18 +24,18 @@ FILES = [
     ("a wrong escape in a pointer", adapter(output={"answer": ["/a~2"]}), EVERYWHERE, ("mine.yaml:1:",)),
     ("a wrong pattern", adapter(errors=[{"class": "auth", "like": ["("]}]), EVERYWHERE, ("mine.yaml:1:",)),
     ("an unknown class", adapter(errors=[{"class": "auht", "like": ["x"]}]), EVERYWHERE, ("mine.yaml:1:", "auht")),
-    ("an unknown placeholder", adapter(command=["../program", "${promt}"]), EVERYWHERE, ("mine.yaml:1:", "promt")),
-    ("a model without arguments", adapter(command=["../program", "${model}"]), EVERYWHERE, ("nobody fills in `${model}`",)),
+    ("an unknown placeholder", adapter(command=["./program", "${promt}"]), EVERYWHERE, ("mine.yaml:1:", "promt")),
+    ("a model without arguments", adapter(command=["./program", "${model}"]), EVERYWHERE, ("nobody fills in `${model}`",)),
     ("a model without a place", adapter(model=["--model", "${model}"]), EVERYWHERE, ("mine.yaml:1:", "no place")),
-    ("a session without rules", adapter(command=["../program", "${session}"]), EVERYWHERE, ("nobody fills in `${session}`",)),
+    ("a session without rules", adapter(command=["./program", "${session}"]), EVERYWHERE, ("nobody fills in `${session}`",)),
     ("a session without a place", adapter(session={"resume": ["${session}"]}), EVERYWHERE, ("mine.yaml:1:", "no place")),
-    ("arguments inside of a text", adapter(command=["../program", "--all=${args}"]), EVERYWHERE, ("as an argument of its own",)),
+    ("arguments inside of a text", adapter(command=["./program", "--all=${args}"]), EVERYWHERE, ("as an argument of its own",)),
     ("a prompt that gets nowhere", adapter(prompt={"by": "argument"}), EVERYWHERE, ("has no `${prompt}`",)),
-    ("a prompt that is not an argument", adapter(command=["../program", "${prompt}"]), EVERYWHERE, ("only for a prompt that is an argument",)),
+    ("a prompt that is not an argument", adapter(command=["./program", "${prompt}"]), EVERYWHERE, ("only for a prompt that is an argument",)),
     ("a prompt file without a name", adapter(prompt={"by": "file"}), EVERYWHERE, ("does not name it",)),
     ("an included adapter that is none", adapter(include=["cluade"]), EVERYWHERE, ("mine.yaml:1:", "claude")),
     ("no YAML", b"name: [\n", EVERYWHERE, ("mine.yaml:",)),
-    ("a program that is missing", adapter(command=["../no-program"]), NOT_IN_FILES, ("no-program", "install or correct")),
+    ("a program that is missing", adapter(command=["./no-program"]), NOT_IN_FILES, ("no-program",)),
 ]
 
 
@@ -87,8 +87,8 @@ CONFIGURATIONS = [
     ("a fallback to itself", {"worker": {"adapter": "claude", "fallback": ["worker"]}}, ("stand in for itself",)),
     ("fallbacks that go round", {"worker": {"adapter": "claude", "fallback": ["b"]}, "b": {"adapter": "codex", "fallback": ["c"]},
                                  "c": {"adapter": "gemini", "fallback": ["worker"]}}, ("go round",)),
-    ("an adapter and a command", {"worker": {"adapter": "claude", "command": ["x"]}}, ("worker",)),
-    ("arguments without an adapter", {"worker": {"command": ["true"], "args": ["x"]}}, ("args",)),
+    ("an adapter and a command", {"worker": {"adapter": "claude", "command": ["x"]}}, ("baton.yaml:1:",)),
+    ("arguments without an adapter", {"worker": {"command": ["true"], "args": ["x"]}}, ("baton.yaml:1:", "adapter")),
 ]
 
 
@@ -132,8 +132,8 @@ def test(exe):
             look(box, name, EVERYWHERE, says)
     # What the agent gives and the adapter has no place for.
     with Box(exe) as box:
-        put_file(box, adapter(command=["../program"]))
-        look(box, "arguments without a place", NOT_IN_FILES, ("has `args:`", "remove `args:`"))
+        put_file(box, adapter(command=["./program"]))
+        look(box, "arguments without a place", NOT_IN_FILES, ("has `args:`",))
     # The good one works, and `validate` takes it by its path, by its schema and with everything.
     with Box(exe) as box:
         put_file(box, GOOD)
