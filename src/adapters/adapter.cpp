@@ -187,8 +187,7 @@ void read_start(const Value& file, Adapter& adapter) {
   adapter.login_files = texts(file, "login_files");
   if (const Value* const folders = json::child(file, "login_folders"))
     for (const auto& member : folders->GetObject())
-      adapter.login_folders.emplace(json::name(member.name),
-                                    json::text(member.value).value_or(""));
+      adapter.login_folders.emplace(json::name(member.name), json::text(member.value).value_or(""));
   adapter.edit_args = texts(file, "edit_args");
   adapter.git_unless = text_or_empty(file, "git_unless");
   if (const Value* const root = json::child(file, "not_as_root")) {
@@ -253,7 +252,8 @@ bool matches(const Match& match, const Value& object) {
 
 bool is_session_id(std::string_view text) {
   constexpr std::size_t kMost = 200;
-  return !text.empty() && text.size() <= kMost && (is_letter(text.front()) || is_digit(text.front())) &&
+  return !text.empty() && text.size() <= kMost &&
+         (is_letter(text.front()) || is_digit(text.front())) &&
          std::all_of(text.begin(), text.end(), [](char c) {
            return is_letter(c) || is_digit(c) || c == '-' || c == '_' || c == '.';
          });

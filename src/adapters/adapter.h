@@ -103,9 +103,9 @@ struct SessionRules {
   std::optional<Pattern> unusable;  ///< in an error text: the session is gone or in use
 };
 
-/// Whether a text can be an argument that names a session: letters, digits, `-`, `_` and `.`, at most
-/// 200, with a letter or a digit at the beginning. Ids come from the output of a program, and some
-/// programs make file names of them.
+/// Whether a text can be an argument that names a session: letters, digits, `-`, `_` and `.`, at
+/// most 200, with a letter or a digit at the beginning. Ids come from the output of a program, and
+/// some programs make file names of them.
 bool is_session_id(std::string_view text);
 
 enum class PromptBy : std::uint8_t { standard_input, argument, file };
@@ -130,10 +130,10 @@ struct Adapter {
   /// Variable → folder below HOME: if the variable is set, its folder takes the place of this one.
   std::map<std::string, std::string> login_folders;
   std::vector<std::string> edit_args;  ///< arguments of the agent that let the program edit files
-  std::string git_unless;  ///< without this argument the working folder has to be in a repository
-  std::string not_as_root;         ///< the argument that the program refuses as root
+  std::string git_unless;   ///< without this argument the working folder has to be in a repository
+  std::string not_as_root;  ///< the argument that the program refuses as root
   std::string not_as_root_unless;  ///< the variable that lifts this
-  bool silent = false;                   ///< prints nothing before its end
+  bool silent = false;             ///< prints nothing before its end
 
   bool mixed = false;        ///< the output may hold that of other programs
   bool needs_final = false;  ///< without a final object the run has failed

@@ -58,8 +58,7 @@ class Check {
       const std::string name(json::text(each).value_or(""));
       if (!adapter_text(name).empty())
         continue;
-      fault("include", pointer, "baton has no adapter of this name",
-            "one of " + join(known, ", "));
+      fault("include", pointer, "baton has no adapter of this name", "one of " + join(known, ", "));
       found_.back().found = printable(name, 80);
       found_.back().suggestion = nearest(name, known).value_or("");
     }
@@ -103,10 +102,9 @@ class Check {
             as_argument ? "the prompt is to be an argument, and `command` has no `${prompt}`"
                         : "`${prompt}` is only for a prompt that is an argument",
             as_argument ? "an argument of its own" : "prompt: { by: argument }");
-    const bool names_file =
-        std::any_of(adapter_->argv.begin(), adapter_->argv.end(), [](const std::string& text) {
-          return text.find("${prompt_file}") != std::string::npos;
-        });
+    const bool names_file = std::any_of(
+        adapter_->argv.begin(), adapter_->argv.end(),
+        [](const std::string& text) { return text.find("${prompt_file}") != std::string::npos; });
     if (adapter_->prompt == PromptBy::file && !names_file)
       fault("prompt", "/command", "the prompt is to be a file, and `command` does not name it",
             "named by `${prompt_file}`");

@@ -39,19 +39,19 @@ Result<std::string> adapter_path(const std::string& named,
   const auto inside = below(*folder, path);
   const auto beside = inside ? inside : below(configuration_folder, path);
   if (!beside)
-    return fail(Errc::denied,
-                "lies outside of " + *folder +
-                    ", the folder of the configuration; put the file there",
-                path);
+    return fail(
+        Errc::denied,
+        "lies outside of " + *folder + ", the folder of the configuration; put the file there",
+        path);
   std::string own = *folder + "/" + *beside;
   const auto real = real_path(own);
   if (!real)
     return fail(real.error().code, real.error().message, own);
   if (*real != own)
-    return fail(Errc::denied,
-                "is a link, or lies behind one, and leads to " + *real +
-                    "; put the file itself there",
-                own);
+    return fail(
+        Errc::denied,
+        "is a link, or lies behind one, and leads to " + *real + "; put the file itself there",
+        own);
   if (auto trusted = trusted_file(own); !trusted)
     return pass_on(trusted);
   return own;
@@ -69,10 +69,10 @@ Result<Adapter> read_adapter(const std::string& named, const std::string& config
   if (!document)
     return fail(Errc::parse, describe(document.error().findings.front(), path));
   const std::string_view* const rules = embedded_file(kSchema);
-  const auto schema = compile_schema(rules == nullptr ? "{}" : *rules, kSchema,
-                                     [](std::string_view uri) -> Result<std::string> {
-                                       return fail(Errc::not_found, "no such schema", std::string(uri));
-                                     });
+  const auto schema = compile_schema(
+      rules == nullptr ? "{}" : *rules, kSchema, [](std::string_view uri) -> Result<std::string> {
+        return fail(Errc::not_found, "no such schema", std::string(uri));
+      });
   if (!schema)
     return tl::unexpected<Error>(schema.error());
   Findings findings = (*schema)->check(**document);

@@ -10,7 +10,8 @@
 namespace baton {
 
 /// The absolute path of an adapter that the configuration names. The file lies below the folder of
-/// the configuration, behind no link, and no foreign user can change it. Errc::denied, not_found, io.
+/// the configuration, behind no link, and no foreign user can change it. Errc::denied, not_found,
+/// io.
 Result<std::string> adapter_path(const std::string& named, const std::string& configuration_folder);
 
 /// `named` as for `adapter_path`. Errors name the file, with line and column. Errc::not_found,

@@ -223,9 +223,9 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   const std::string& folder = environment.configuration_folder;
   auto adapter = adapter_of(agent, folder);
   if (!adapter) {
-    spec.problem =
-        AgentFault{"the adapter of the agent `" + role + "` cannot be used: " + describe(adapter.error()),
-                   "correct " + printable(agent.adapter, 200) + or_choose("adapter", role)};
+    spec.problem = AgentFault{
+        "the adapter of the agent `" + role + "` cannot be used: " + describe(adapter.error()),
+        "correct " + printable(agent.adapter, 200) + or_choose("adapter", role)};
     return spec;
   }
   spec.adapter = *std::move(adapter);
@@ -245,11 +245,12 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.retry = retry_limits(config, agent);
   spec.max_transient = agent.max_transient.value_or(config.limits.max_transient);
   if (const std::string key = without_place(agent, *spec.adapter); !key.empty()) {
-    spec.problem = AgentFault{
-        "the agent `" + role + "` cannot be started: it has `" + key + ":`, and the command of the "
-            "adapter " + printable(agent.adapter, 200) + " has no `${" + key + "}`",
-        "remove `" + key + ":`, or put `${" + key + "}` into the adapter; then " +
-            std::string(kReload)};
+    spec.problem = AgentFault{"the agent `" + role + "` cannot be started: it has `" + key +
+                                  ":`, and the command of the "
+                                  "adapter " +
+                                  printable(agent.adapter, 200) + " has no `${" + key + "}`",
+                              "remove `" + key + ":`, or put `${" + key +
+                                  "}` into the adapter; then " + std::string(kReload)};
     return spec;
   }
   if (spec.argv.empty()) {

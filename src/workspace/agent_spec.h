@@ -19,7 +19,8 @@ namespace baton {
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment);
 
-/// The files of which one is there after a login, as absolute paths, by the agent's own environment.
+/// The files of which one is there after a login, as absolute paths, by the agent's own
+/// environment.
 std::vector<std::string> login_files(const AgentSpec& spec);
 /// The value of a variable of the agent; empty: it does not get one.
 std::string variable_of(const AgentSpec& spec, const std::string& name);

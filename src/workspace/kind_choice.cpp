@@ -83,9 +83,9 @@ KindChoice KindChoice::of_schema(const std::string& schema) {
   for (const Format format : {Format::json, Format::jsonl, Format::yaml})
     kinds.push_back({.kind = "file", .schema = schema, .format = format, .flow = "file"});
   const bool of_adapter = schema == kAdapterSchema;
-  return KindChoice(Catalog::Entry{of_adapter ? &adapter_dialect() : &plain_dialect(), Json(),
-                                   std::move(kinds)},
-                    true);
+  return KindChoice(
+      Catalog::Entry{of_adapter ? &adapter_dialect() : &plain_dialect(), Json(), std::move(kinds)},
+      true);
 }
 
 Catalog::Match KindChoice::match(const std::string& path) const {

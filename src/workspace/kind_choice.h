@@ -20,8 +20,8 @@ class KindChoice {
  public:
   /// The kind with this name: `dialect/kind`, or the name of a rule. Errc::usage lists all names.
   static Result<KindChoice> named(const Catalog& catalog, const std::string& name);
-  /// A kind with this schema and no other rules, but for the built-in schema of adapters. The name of
-  /// a file decides its format.
+  /// A kind with this schema and no other rules, but for the built-in schema of adapters. The name
+  /// of a file decides its format.
   static KindChoice of_schema(const std::string& schema);
 
   /// Matches any path. The result points into this object.

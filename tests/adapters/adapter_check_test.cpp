@@ -75,9 +75,9 @@ TEST_CASE("the adapters of baton have no such fault") {
 TEST_CASE("an id of a session is no path, no option and no text with blanks") {
   for (const char* const good : {"a", "T-1", "0199a2c4-6e5b-7c11", "ses_1.2"})
     CHECK(is_session_id(good));
-  for (const std::string& bad : {std::string(), std::string(".."), std::string(".a"), std::string("-a"),
-                                 std::string("_a"), std::string("a/b"), std::string("../a"),
-                                 std::string("a\\b"), std::string("a b"), std::string("a\n"),
-                                 std::string("\xc3\xa4"), std::string(201, 'a')})
+  for (const std::string& bad :
+       {std::string(), std::string(".."), std::string(".a"), std::string("-a"), std::string("_a"),
+        std::string("a/b"), std::string("../a"), std::string("a\\b"), std::string("a b"),
+        std::string("a\n"), std::string("\xc3\xa4"), std::string(201, 'a')})
     CHECK_FALSE(is_session_id(bad));
 }

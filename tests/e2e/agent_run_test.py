@@ -351,6 +351,7 @@ def shipped(exe):
     with Runs(exe, {}) as runs:
         folder = runs.baton.home + "/demo"
         shutil.copytree(os.path.join(HERE, "../../examples/agent_run"), folder)
+        os.replace(folder + "/demo.yaml", folder + "/baton.yaml")
 
         def call(*words, code=0):
             done = subprocess.run([runs.baton.exe, *words, "--state-dir", runs.baton.state], cwd=folder, text=True,

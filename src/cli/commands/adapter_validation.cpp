@@ -49,8 +49,7 @@ void AdapterValidation::check(const std::string& named, const std::string& shown
                       {.rule = "adapter/file", .message = text.error().message});
     return;
   }
-  const std::string name =
-      shown.empty() ? below(context_.root(), *path).value_or(*path) : shown;
+  const std::string name = shown.empty() ? below(context_.root(), *path).value_or(*path) : shown;
   inspection.check_document({name, *path, ""}, *std::move(text), kind_.match(*path));
 }
 

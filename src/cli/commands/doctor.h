@@ -27,15 +27,15 @@ using Diagnoses = std::vector<Diagnosis>;
 void examine_system(std::int64_t daemon, Diagnoses& all);
 /// Checks configuration, agents, schemas, notify.
 void examine_configuration(const Context& context, Diagnoses& all);
-/// Checks the programs of agents with an adapter, in the agents' own environment: their version, their
-/// login, and what they are known to refuse. Runs each program with `--version`.
+/// Checks the programs of agents with an adapter, in the agents' own environment: their version,
+/// their login, and what they are known to refuse. Runs each program with `--version`.
 void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all);
 /// The variables that the daemon has and agents may get, PATH and HOME among them.
 std::set<std::string> agent_variables(const Context& context);
 /// Checks roots, state folders, journals, daemons.
 void examine_places(const Context& context, Diagnoses& all);
-/// Uses the daemon's variables that agents may get for this process, if they can be read, because the
-/// daemon starts the agents. Returns the pid of the daemon; 0 when none runs.
+/// Uses the daemon's variables that agents may get for this process, if they can be read, because
+/// the daemon starts the agents. Returns the pid of the daemon; 0 when none runs.
 std::int64_t take_daemon_path(const Context& context, Diagnoses& all);
 
 }  // namespace baton

@@ -1,10 +1,10 @@
 // What `baton doctor` finds out about the programs of agents with an adapter.
 //
-// Problem: a program of another version, without a login or in a folder that it refuses fails at the
-// first run only, hours later.
-// Way: ask each program for its version, in the environment that its agents get, and look for what
-// the adapter names: login variables and files, a git repository, an argument that root may not use.
-// Limits: whether a login is valid is known to the provider only.
+// Problem: a program of another version, without a login or in a folder that it refuses fails at
+// the first run only, hours later. Way: ask each program for its version, in the environment that
+// its agents get, and look for what the adapter names: login variables and files, a git repository,
+// an argument that root may not use. Limits: whether a login is valid is known to the provider
+// only.
 
 #include <algorithm>
 #include <chrono>
@@ -102,8 +102,8 @@ void ask_version(Program& program, const std::string& configuration_folder) {
     program.trouble = describe(found.error());
     return;
   }
-  auto started = RunningCommand::start(argv, "", kMaxVersionBytes, kVersionLimit,
-                                       environment_of(spec));
+  auto started =
+      RunningCommand::start(argv, "", kMaxVersionBytes, kVersionLimit, environment_of(spec));
   if (started)
     program.version = *std::move(started);
   else
@@ -140,8 +140,8 @@ void tell_version(Program& program, Diagnoses& all) {
   if (is_tested(version, adapter.tested))
     return add(all, Level::fine, who + adapter.name + " " + version + ", a tested version");
   add(all, Level::warning,
-      who + adapter.name + " " + version + " is not a tested version; tested: " +
-          join(adapter.tested, ", "),
+      who + adapter.name + " " + version +
+          " is not a tested version; tested: " + join(adapter.tested, ", "),
       "watch the first runs: `baton agents` shows how baton judged them");
 }
 
@@ -163,8 +163,8 @@ void examine_login(const Program& program, Diagnoses& all) {
   }
   if (!places.empty())
     add(all, Level::warning,
-        names(program) + ": " + spec.adapter->name + " has no login here; none of these is there: " +
-            join(places, ", "),
+        names(program) + ": " + spec.adapter->name +
+            " has no login here; none of these is there: " + join(places, ", "),
         "log in as the user of the daemon, or give the daemon one of the variables");
 }
 
@@ -199,7 +199,8 @@ void examine_root(const Role& role, const AgentSpec& spec, Diagnoses& all) {
       std::find(spec.argv.begin(), spec.argv.end(), adapter.not_as_root) == spec.argv.end() ||
       (!adapter.not_as_root_unless.empty() && variable_of(spec, adapter.not_as_root_unless) == "1"))
     return;
-  add(all, Level::error, role + ": " + adapter.name + " refuses " + adapter.not_as_root + " as root",
+  add(all, Level::error,
+      role + ": " + adapter.name + " refuses " + adapter.not_as_root + " as root",
       "run the daemon as its own user, or remove the argument" +
           (adapter.not_as_root_unless.empty()
                ? std::string()
@@ -228,10 +229,11 @@ void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all
   for (const auto& [role, spec] : setup.agents) {
     if (spec.problem || spec.adapter == nullptr || spec.adapter->argv.empty())
       continue;
-    const auto same = std::find_if(programs.begin(), programs.end(), [&, &its = spec](const Program& each) {
-      return each.spec->adapter->name == its.adapter->name &&
-             each.spec->argv.front() == its.argv.front() && each.spec->env == its.env;
-    });
+    const auto same =
+        std::find_if(programs.begin(), programs.end(), [&, &its = spec](const Program& each) {
+          return each.spec->adapter->name == its.adapter->name &&
+                 each.spec->argv.front() == its.argv.front() && each.spec->env == its.env;
+        });
     Program& program = same == programs.end() ? programs.emplace_back() : *same;
     program.roles.push_back(role);
     if (program.spec == nullptr) {

@@ -135,7 +135,8 @@ std::string agents_of(const std::vector<std::string>& wanted, const std::string&
   return text;
 }
 
-/// Whether to write the example of tickets: an adapter was named, and no layout that asks for roles.
+/// Whether to write the example of tickets: an adapter was named, and no layout that asks for
+/// roles.
 bool has_tickets(const std::vector<std::string>& wanted, const std::string& adapter) {
   return !adapter.empty() && std::none_of(kRoles.begin(), kRoles.end(), [&](const RoleLines& each) {
     return has(wanted, each.dialect);

@@ -41,7 +41,8 @@ ExitCode retry_all(const Context& context, const std::string& only, bool wait) {
         continue;
       any = true;
       print(printable(text(flow), 200) + ":\n");
-      const Request request{.verb = "retry", .flow = flow, .by = asked_by(), .agent = asking_agent()};
+      const Request request{
+          .verb = "retry", .flow = flow, .by = asked_by(), .agent = asking_agent()};
       code = graver(code, submit(root.context, request, wait));
     }
   if (!any)

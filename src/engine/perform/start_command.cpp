@@ -103,13 +103,14 @@ Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts
 std::string what_happened(const Run& previous) {
   const std::string said = last_words(previous);
   const bool well = previous.outcome == Outcome::succeeded;
-  std::string text = "\n\n## What happened before\n\nThis work was started before: " +
-                     run_name(previous) + ", attempt " + std::to_string(previous.attempt) +
-                     ", ended as " + outcome_text(previous) + (said.empty() ? "" : ": " + said) +
-                     ".\n";
+  std::string text =
+      "\n\n## What happened before\n\nThis work was started before: " + run_name(previous) +
+      ", attempt " + std::to_string(previous.attempt) + ", ended as " + outcome_text(previous) +
+      (said.empty() ? "" : ": " + said) + ".\n";
   if (well)
-    text += "It ended well, but it left the stage of the work as it was. Finish the work and write "
-            "the new stage into the file, or write there why you cannot.\n";
+    text +=
+        "It ended well, but it left the stage of the work as it was. Finish the work and write "
+        "the new stage into the file, or write there why you cannot.\n";
   return text + "Its output is in " + previous.directory + "/stdout.log and " + previous.directory +
          "/stderr.log. Go on from what is there already.\n";
 }
@@ -123,9 +124,9 @@ bool may_continue(const Launch& launch, const AgentSpec& spec, const Run* previo
 
 /// The command of an adapter: `${session}` becomes the arguments that begin or continue a session,
 /// `${prompt}` the prompt as one argument.
-Result<std::vector<std::string>> adapter_arguments(
-    const AgentSpec& spec, const std::map<std::string, std::string>& values,
-    const Launch& launch) {
+Result<std::vector<std::string>> adapter_arguments(const AgentSpec& spec,
+                                                   const std::map<std::string, std::string>& values,
+                                                   const Launch& launch) {
   const std::string& prompt = launch.prompt;
   const bool resumes = !launch.session.empty();
   std::vector<std::string> argv;
@@ -174,8 +175,7 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
   const bool by_adapter = spec.adapter != nullptr && !spec.adapter->argv.empty();
   if (by_adapter && may_continue(launch, spec, previous))
     launch.session = previous->session;
-  auto argv = by_adapter ? adapter_arguments(spec, values, launch)
-                         : arguments(spec.argv, values);
+  auto argv = by_adapter ? adapter_arguments(spec, values, launch) : arguments(spec.argv, values);
   if (!argv)
     return pass_on(argv);
   launch.argv = std::move(*argv);
@@ -218,8 +218,8 @@ std::vector<std::pair<std::string, std::string>> variables(const Start& start,
 
 const std::vector<std::string>& placeholder_names() {
   static const std::vector<std::string> names = {
-      "attempt", "brief", "flow",    "flow_name", "prompt_file", "purpose",
-      "role",    "root",  "run_dir", "run_id",    "run_uuid",    "state_file", "subject"};
+      "attempt", "brief",   "flow",   "flow_name", "prompt_file", "purpose", "role",
+      "root",    "run_dir", "run_id", "run_uuid",  "state_file",  "subject"};
   return names;
 }
 

@@ -185,10 +185,9 @@ Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::st
   return outcome(*exit, *streams, max_bytes, argv[0]);
 }
 
-Result<std::unique_ptr<RunningCommand>> RunningCommand::start(const std::vector<std::string>& argv,
-                                                              std::string_view input,
-                                                              std::size_t max_bytes, Millis limit,
-                                                              const std::optional<std::vector<std::string>>& env) {
+Result<std::unique_ptr<RunningCommand>> RunningCommand::start(
+    const std::vector<std::string>& argv, std::string_view input, std::size_t max_bytes,
+    Millis limit, const std::optional<std::vector<std::string>>& env) {
   auto streams = streams_for(argv[0], input);
   if (!streams)
     return pass_on(streams);
