@@ -45,6 +45,16 @@ def test(exe):
             check(named or "_test.cpp" in line, page, "names no test:", line)
             for name in named:
                 check(os.path.exists(os.path.join(folder, name)), page, "names", name, "which is not there")
+    # An example has a real agent, and beside it stand-ins that work without a model.
+    for path in glob.glob("examples/*/*.yaml", root_dir=TOP):
+        if os.path.basename(path) not in ("baton.yaml", "demo.yaml"):
+            continue
+        done = subprocess.run([exe, "validate", "--schema", "config", os.path.join(TOP, path)], capture_output=True, text=True)
+        check(done.returncode == 0, path, done.stdout, done.stderr)
+        with open(os.path.join(TOP, path), encoding="utf-8") as file:
+            agents = re.findall(r"^  \w+: \{ (adapter|command):", file.read(), re.M)
+        wanted = "command" if path.endswith("demo.yaml") else "adapter"
+        check(set(agents) <= {wanted}, path, "has agents by", agents)
     print(len(files), "examples,", len(templates), "templates")
 
 
