@@ -46,7 +46,7 @@ struct Program {
   std::string trouble;                      ///< why not
 };
 
-void add(Diagnoses& all, Level level, std::string message, std::string advice = {}) {
+void note(Diagnoses& all, Level level, std::string message, std::string advice = {}) {
   all.push_back({level, "adapter", std::move(message), std::move(advice)});
 }
 
@@ -117,7 +117,8 @@ void tell_version(Program& program, Diagnoses& all) {
   const std::string command = "`" + printable(join(adapter.version_argv, " "), kShown) + "`";
   const std::string who = names(program) + ": ";
   const auto troubled = [&](const std::string& what) {
-    add(all, Level::warning, who + command + " " + what,
+    note(
+        all, Level::warning, who + command + " " + what,
         "run it as the user of the daemon; if it asks something or fails there, so will the agent");
   };
   if (program.version == nullptr)
@@ -133,16 +134,16 @@ void tell_version(Program& program, Diagnoses& all) {
   if (version.empty())
     return troubled("printed no version: " + printable(outcome.output, kShown));
   if (adapter.tested.empty())
-    return add(all, Level::warning,
-               who + adapter.name + " " + version +
-                   "; the adapter was written from the documentation and tested with no version",
-               "watch the first runs: `baton agents` shows how baton judged them");
+    return note(all, Level::warning,
+                who + adapter.name + " " + version +
+                    "; the adapter was written from the documentation and tested with no version",
+                "watch the first runs: `baton agents` shows how baton judged them");
   if (is_tested(version, adapter.tested))
-    return add(all, Level::fine, who + adapter.name + " " + version + ", a tested version");
-  add(all, Level::warning,
-      who + adapter.name + " " + version +
-          " is not a tested version; tested: " + join(adapter.tested, ", "),
-      "watch the first runs: `baton agents` shows how baton judged them");
+    return note(all, Level::fine, who + adapter.name + " " + version + ", a tested version");
+  note(all, Level::warning,
+       who + adapter.name + " " + version +
+           " is not a tested version; tested: " + join(adapter.tested, ", "),
+       "watch the first runs: `baton agents` shows how baton judged them");
 }
 
 void examine_login(const Program& program, Diagnoses& all) {
@@ -152,20 +153,20 @@ void examine_login(const Program& program, Diagnoses& all) {
   std::vector<std::string> places;
   for (const std::string& name : wanted) {
     if (!variable_of(spec, name).empty())
-      return add(all, Level::fine, names(program) + ": the login is in " + name);
+      return note(all, Level::fine, names(program) + ": the login is in " + name);
     places.push_back("$" + name);
   }
   for (const std::string& file : files) {
     struct stat facts {};
     if (stat(file.c_str(), &facts) == 0)
-      return add(all, Level::fine, names(program) + ": the login is in " + file);
+      return note(all, Level::fine, names(program) + ": the login is in " + file);
     places.push_back(file);
   }
   if (!places.empty())
-    add(all, Level::warning,
-        names(program) + ": " + spec.adapter->name +
-            " has no login here; none of these is there: " + join(places, ", "),
-        "log in as the user of the daemon, or give the daemon one of the variables");
+    note(all, Level::warning,
+         names(program) + ": " + spec.adapter->name +
+             " has no login here; none of these is there: " + join(places, ", "),
+         "log in as the user of the daemon, or give the daemon one of the variables");
 }
 
 /// Whether the folder or one above it is a git repository.
@@ -187,10 +188,10 @@ void examine_git(const Role& role, const AgentSpec& spec, const Context& context
   for (const std::string& folder :
        spec.cwd.empty() ? context.roots() : std::vector<std::string>{spec.cwd})
     if (!in_repository(folder))
-      add(all, Level::warning,
-          role + ": " + spec.adapter->name + " does not work in a folder outside of a git " +
-              "repository, unless it trusts the folder, and " + folder + " is in none",
-          "`git init` there, or add " + unless + " to `args:` of the agent");
+      note(all, Level::warning,
+           role + ": " + spec.adapter->name + " does not work in a folder outside of a git " +
+               "repository, unless it trusts the folder, and " + folder + " is in none",
+           "`git init` there, or add " + unless + " to `args:` of the agent");
 }
 
 void examine_root(const Role& role, const AgentSpec& spec, Diagnoses& all) {
@@ -199,12 +200,12 @@ void examine_root(const Role& role, const AgentSpec& spec, Diagnoses& all) {
       std::find(spec.argv.begin(), spec.argv.end(), adapter.not_as_root) == spec.argv.end() ||
       (!adapter.not_as_root_unless.empty() && variable_of(spec, adapter.not_as_root_unless) == "1"))
     return;
-  add(all, Level::error,
-      role + ": " + adapter.name + " refuses " + adapter.not_as_root + " as root",
-      "run the daemon as its own user, or remove the argument" +
-          (adapter.not_as_root_unless.empty()
-               ? std::string()
-               : "; in a container set " + adapter.not_as_root_unless + " to 1 in `env.set`"));
+  note(all, Level::error,
+       role + ": " + adapter.name + " refuses " + adapter.not_as_root + " as root",
+       "run the daemon as its own user, or remove the argument" +
+           (adapter.not_as_root_unless.empty()
+                ? std::string()
+                : "; in a container set " + adapter.not_as_root_unless + " to 1 in `env.set`"));
 }
 
 }  // namespace
