@@ -74,6 +74,8 @@ AgentConfig read_agent(const Fields& fields) {
   agent.idle_timeout = fields.duration("idle_timeout");
   agent.kill_grace = fields.duration("kill_grace");
   agent.log_cap_bytes = fields.size("log_cap");
+  take(agent.memory_max_bytes, fields.size("memory_max"));
+  take(agent.tasks_max, fields.count("tasks_max"));
   agent.max_attempts = fields.count("max_attempts");
   agent.max_transient = fields.count("max_transient");
   agent.backoff = fields.duration("backoff");

@@ -42,6 +42,9 @@ struct AgentConfig {
   std::optional<Millis> idle_timeout;
   std::optional<Millis> kill_grace;
   std::optional<std::uint64_t> log_cap_bytes;
+  /// The most memory of one run, with all its processes and without swap; 0: no limit.
+  std::uint64_t memory_max_bytes = 0;
+  std::uint32_t tasks_max = 0;  ///< the most processes and threads of one run; 0: no limit
   std::optional<std::uint32_t> max_attempts;
   std::optional<std::uint32_t> max_transient;
   std::optional<Millis> backoff;

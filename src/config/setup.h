@@ -49,6 +49,8 @@ struct AgentSpec {
   Millis before_timeout{0};
   std::vector<std::pair<std::string, std::string>> env;  ///< allowed and set variables
   RunLimits limits;
+  std::uint64_t memory_max_bytes = 0;  ///< see AgentConfig
+  std::uint32_t tasks_max = 0;
   RetryLimits retry;
   std::uint32_t max_transient = 10;  ///< runs in a row that the provider may fail for the moment
   std::optional<AgentFault> problem;  ///< nothing: the role can be started

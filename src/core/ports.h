@@ -135,6 +135,11 @@ struct Launch {
   std::string session;          ///< of the run before, which this run continues; may be empty
   bool prompt_on_stdin = true;  ///< else, and if the prompt is empty, stdin is /dev/null
   RunLimits limits;
+  std::uint64_t memory_max_bytes = 0;  ///< of the whole run, see AgentConfig; 0: no limit
+  std::uint32_t tasks_max = 0;
+  /// Absolute paths of the flow's own files and folders. A change there, or in `cwd`, shows that a
+  /// silent agent works.
+  std::vector<std::string> flow_paths;
   /// Absolute path of a file that also gets stdout and stderr of the agent, in order. An existing
   /// file is replaced. If it cannot be written, the agent runs without it. Empty: none.
   std::string log;

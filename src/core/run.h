@@ -73,6 +73,8 @@ inline constexpr const char* kShimUnready =
 inline constexpr const char* kCouldNotStop = "could_not_stop";
 /// The same after a person has looked after these processes, or after a reboot.
 inline constexpr const char* kLookedAfter = "looked_after";
+/// Reason of a run that the kernel killed because its memory, or that of the machine, ran out.
+inline constexpr const char* kOutOfMemory = "out_of_memory";
 
 /// The end of a run, as its shim recorded it or as recovery found out.
 struct RunEnd {
@@ -82,6 +84,7 @@ struct RunEnd {
   int signal = 0;                ///< set if a signal ended it
   std::string
       reason;  ///< failed, unknown, interrupted: a named reason, e.g. `exit_1`, `exec_failed`
+  std::string error;  ///< what else the shim knows of it, for people; may be empty
   Time ended{};
   std::int64_t user_ms = 0;
   std::int64_t system_ms = 0;

@@ -128,6 +128,7 @@ bool take_cgroup(Start& start) {
                                  start.cgroup_path.size());
   if (cgroup < 0)
     return true;
+  limit_cgroup(cgroup, start.launch.memory_max_bytes, start.launch.tasks_max);
   enter_cgroup(cgroup, getpid());
   return add_cgroup(kDirectoryFd, start.cgroup_path.data());
 }

@@ -1,9 +1,11 @@
 #include "shim/cgroup.h"
 
+#include <array>
 #include <cstring>
 
 #include <sys/stat.h>
 
+#include "shim/proc.h"
 #include "shim/text.h"
 
 namespace baton::shim {
@@ -17,6 +19,14 @@ void write_to(int cgroup, const char* name, std::string_view text) {
     return;
   (void)!write(file, text.data(), text.size());
   close(file);
+}
+
+using SmallText = std::array<char, 4096>;
+
+/// The text of a file of the cgroup; nullptr when it cannot be read.
+const char* read_from(int cgroup, const char* name, SmallText& text) {
+  const bool good = cgroup >= 0 && read_small(cgroup, name, text.data(), text.size()) >= 0;
+  return good ? text.data() : nullptr;
 }
 
 int open_cgroup(const char* path) {
@@ -77,6 +87,48 @@ void enter_cgroup(int cgroup, pid_t process) {
   Text text;
   text << process;
   write_to(cgroup, "cgroup.procs", text.view());
+}
+
+void limit_cgroup(int cgroup, std::uint64_t memory_max_bytes, std::uint64_t tasks_max) {
+  const auto limit = [&](const char* name, std::uint64_t number) {
+    Text text;
+    text << number;
+    write_to(cgroup, name, text.view());
+  };
+  if (memory_max_bytes > 0) {
+    limit("memory.max", memory_max_bytes);
+    // With swap, an agent over its limit would only become slow.
+    limit("memory.swap.max", 0);
+  }
+  if (tasks_max > 0)
+    limit("pids.max", tasks_max);
+}
+
+std::int64_t cgroup_cpu_ms(int cgroup) {
+  SmallText bytes{};
+  const char* const text = read_from(cgroup, "cpu.stat", bytes);
+  std::uint64_t microseconds = 0;
+  if (text == nullptr || !parse_number(line_value(text, "usage_usec"), microseconds))
+    return -1;
+  return static_cast<std::int64_t>(microseconds / 1000);
+}
+
+std::uint64_t memory_kills(int cgroup) {
+  SmallText bytes{};
+  const char* const text = read_from(cgroup, "memory.events", bytes);
+  std::uint64_t kills = 0;
+  if (text == nullptr || !parse_number(line_value(text, "oom_kill"), kills))
+    return memory_kills_of_machine();
+  return kills;
+}
+
+std::uint64_t memory_peak_kib(int cgroup) {
+  SmallText bytes{};
+  const char* const text = read_from(cgroup, "memory.peak", bytes);
+  std::string_view rest(text != nullptr ? text : "");
+  std::uint64_t peak = 0;
+  (void)parse_number(take_until(rest, '\n'), peak);
+  return peak / 1024;
 }
 
 void kill_cgroup(int cgroup) {

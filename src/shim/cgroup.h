@@ -3,6 +3,7 @@
 // The cgroup of a run: it catches processes that leave the agent's session and tree, and can kill
 // all of them at once. A run without a cgroup works too.
 
+#include <cstdint>
 #include <string_view>
 
 #include <fcntl.h>
@@ -20,6 +21,15 @@ int make_cgroup(const char* parent, const char* run_id, char* path, unsigned lon
 /// write what it likes into its record.
 int open_cgroup_of(const char* run_id, const char* path);
 void enter_cgroup(int cgroup, pid_t process);
+/// Sets the limits of the run (0: none), as far as the cgroup has the controllers for them.
+void limit_cgroup(int cgroup, std::uint64_t memory_max_bytes, std::uint64_t tasks_max);
+/// The CPU time, in milliseconds, of all that ran in the cgroup; -1 when unknown.
+std::int64_t cgroup_cpu_ms(int cgroup);
+/// How often the kernel has killed a process for memory: a process of the cgroup if that counts its
+/// memory, else any process of the machine.
+std::uint64_t memory_kills(int cgroup);
+/// The most memory that the cgroup has used; 0 when unknown.
+std::uint64_t memory_peak_kib(int cgroup);
 /// Kills everything in it at once, even what forks meanwhile.
 void kill_cgroup(int cgroup);
 /// Removes it, with the cgroups that the agent made in it.

@@ -70,6 +70,8 @@ constexpr Number kNumbers[] = {{"timeout_ms", &Launch::timeout_ms},
                                {"idle_timeout_ms", &Launch::idle_timeout_ms},
                                {"kill_grace_ms", &Launch::kill_grace_ms},
                                {"log_cap_bytes", &Launch::log_cap_bytes},
+                               {"memory_max_bytes", &Launch::memory_max_bytes},
+                               {"tasks_max", &Launch::tasks_max},
                                {"before_ms", &Launch::before_ms}};
 
 class Reader {
@@ -84,8 +86,10 @@ class Reader {
     launch_.argv = no_words(separators);
     launch_.env = no_words(separators);
     launch_.before = no_words(separators);
-    if (launch_.argv == nullptr || launch_.env == nullptr || launch_.before == nullptr)
-      return false;
+    launch_.watch = no_words(separators);
+    for (char* const* const list : {launch_.argv, launch_.env, launch_.before, launch_.watch})
+      if (list == nullptr)
+        return false;
     char* at = bytes;
     std::string_view word;
     char* value = nullptr;
@@ -108,6 +112,10 @@ class Reader {
       launch_.before[preparations_++] = value;
       return true;
     }
+    if (word == "watch") {
+      launch_.watch[watched_++] = value;
+      return true;
+    }
     if (word == "env") {
       launch_.env[variables_++] = value;
       return true;
@@ -126,7 +134,7 @@ class Reader {
     else if (word == "run")
       named_ = text == run_id_;
     else if (word == "cwd")
-      launch_.cwd = value;
+      launch_.cwd = launch_.watch[0] = value;
     else if (word == "before_cwd")
       launch_.before_cwd = value;
     else if (word == "cgroup")
@@ -149,6 +157,7 @@ class Reader {
   std::string_view run_id_;
   std::size_t arguments_ = 0;
   std::size_t variables_ = 0;
+  std::size_t watched_ = 1;  // the first one is `cwd`
   std::size_t preparations_ = 0;
   bool versioned_ = false;
   bool named_ = false;

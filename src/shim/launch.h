@@ -16,12 +16,16 @@ struct Launch {
   std::uint64_t idle_timeout_ms = 0;
   std::uint64_t kill_grace_ms = 0;
   std::uint64_t log_cap_bytes = 0;
+  std::uint64_t memory_max_bytes = 0;
+  std::uint64_t tasks_max = 0;
   char** argv = nullptr;  ///< ends in nullptr
   /// The program that runs before the agent; its first entry is nullptr when there is none.
   char** before = nullptr;
   const char* before_cwd = nullptr;
   std::uint64_t before_ms = 0;
   char** env = nullptr;  ///< ends in nullptr
+  /// Where a silent agent may change files: `cwd` and the paths of the flow. Ends in nullptr.
+  char** watch = nullptr;
 };
 
 /// Returns false when the file is incomplete, damaged or of another run. The memory is never freed:

@@ -75,11 +75,14 @@ bool read_stat(pid_t pid, Stat& stat) {
   constexpr int kState = 3;
   constexpr int kParent = 4;
   constexpr int kSession = 6;
+  constexpr int kFirstTime = 14;
+  constexpr int kLastTime = 17;
   constexpr int kThreads = 20;
   constexpr int kStart = 22;
   std::uint64_t parent = 0;
   std::uint64_t session = 0;
   bool good = true;
+  stat.cpu_ticks = 0;
   for (int number = kState; number <= kStart; ++number) {
     const std::string_view text = take_until(rest, ' ');
     if (number == kState && !text.empty())
@@ -88,7 +91,11 @@ bool read_stat(pid_t pid, Stat& stat) {
       good = good && parse_number(text, parent);
     else if (number == kSession)
       good = good && parse_number(text, session);
-    else if (number == kThreads)
+    else if (number >= kFirstTime && number <= kLastTime) {
+      std::uint64_t ticks = 0;
+      (void)parse_number(text, ticks);
+      stat.cpu_ticks += ticks;
+    } else if (number == kThreads)
       good = good && parse_number(text, stat.threads);
     else if (number == kStart)
       good = good && parse_number(text, stat.start_ticks);
@@ -123,6 +130,14 @@ bool has_variable(pid_t pid, const char* entry) {
 
 bool short_of_means(int number) {
   return number == EMFILE || number == ENFILE || number == ENOMEM;
+}
+
+std::uint64_t memory_kills_of_machine() {
+  std::array<char, 32768> bytes{};
+  std::uint64_t kills = 0;
+  if (read_small(AT_FDCWD, "/proc/vmstat", bytes.data(), bytes.size()) > 0)
+    (void)parse_number(line_value(bytes.data(), "oom_kill"), kills);
+  return kills;
 }
 
 void read_boot_id(char* text, std::size_t size) {

@@ -17,6 +17,7 @@ struct Stat {
   char state = '?';
   std::uint64_t threads = 0;
   std::uint64_t start_ticks = 0;
+  std::uint64_t cpu_ticks = 0;  ///< of the process and the children that it has waited for
 
   /// A zombie has ended, unless only its first thread has.
   bool alive() const { return (state != 'Z' && state != 'X') || threads > 1; }
@@ -31,6 +32,9 @@ bool has_variable(pid_t pid, const char* entry);
 
 /// Whether the errno means a lack of descriptors or memory; then the result says nothing.
 bool short_of_means(int number);
+
+/// How often the kernel has killed a process of this machine for memory; 0 when unknown.
+std::uint64_t memory_kills_of_machine();
 
 /// The boot id as text without line feed; "" when unknown. Needs 37 bytes.
 void read_boot_id(char* text, std::size_t size);

@@ -5,11 +5,11 @@
 //
 // One shim stands between baton and one agent and survives the daemon. It is called as
 //
-//   - baton-shim 2 run <run id>: park, claim, run the agent, record its end
-//   - baton-shim 2 enter <run id>: called by itself, in the agent's process; see `before`
-//   - baton-shim 2 sweep <run id> <grace ms>: the run's shim was killed: end its tree, record that
-//   - baton-shim 2 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
-//   - baton-shim 2 fits: exit with 0, if it has this protocol version
+//   - baton-shim 3 run <run id>: park, claim, run the agent, record its end
+//   - baton-shim 3 enter <run id>: called by itself, in the agent's process; see `before`
+//   - baton-shim 3 sweep <run id> <grace ms>: the run's shim was killed: end its tree, record that
+//   - baton-shim 3 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
+//   - baton-shim 3 fits: exit with 0, if it has this protocol version
 //
 // with an empty environment (`enter`: BATON_RUN_ID alone), all signals blocked, stdin, stdout and
 // stderr on /dev/null, and the descriptors below. Exit statuses are those of ShimExit.
@@ -23,12 +23,17 @@
 //         means: claim and start. End of file at any time means: exit, nothing ran.
 //   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets.
 //         Records that end in NUL, each a word, a space and a value; repeated for arg,
-//         before and env; the last one is `end 1`:
-//           launch 2 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
-//           log_cap_bytes N | stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... |
-//           before_cwd PATH | before_ms N | before TEXT ... | env NAME=VALUE ...
+//         before, env and watch; the last one is `end 1`:
+//           launch 3 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
+//           log_cap_bytes N | memory_max_bytes N | tasks_max N | stdin prompt|null |
+//           cgroup PATH | log PATH | arg TEXT ... | before_cwd PATH | before_ms N |
+//           before TEXT ... | watch PATH ... | env NAME=VALUE ...
 //         A limit of 0 is no limit, and a grace of 0 is no grace. Optional:
-//           cgroup PATH: a cgroup v2 directory in which the shim may make its own.
+//           cgroup PATH: a cgroup v2 directory in which the shim may make its own. Only there,
+//             and only with the controllers `memory` and `pids`, are memory_max_bytes and tasks_max
+//             enforced.
+//           watch PATH: a file or folder in which a silent agent may change files. A change there
+//             or in the cwd puts off the end by idle_timeout_ms (idle.h).
 //           before TEXT: a program that must end with 0 before the agent's program is entered. It
 //             belongs to the agent's tree, and its output goes to stderr.log. The agent's process
 //             becomes `baton-shim enter` to run it.
@@ -70,14 +75,15 @@
 // "signal": number or null, "error": text (exec_failed: what failed), "started_ms", "ended_ms":
 // Unix time, "wall_ms", "user_ms", "system_ms", "max_rss_kib", "stdout_bytes", "stderr_bytes" (all
 // that the agent wrote), "stdout_dropped", "stderr_dropped", "leftovers": processes that still
-// lived when the agent had ended, "survivors": processes that could not be ended}
+// lived when the agent had ended, "survivors": processes that could not be ended, "memory_kills":
+// not 0 if the kernel killed the agent for memory, "memory_peak_kib": with memory_kills}
 
 #include <cstddef>
 #include <cstdint>
 
 namespace baton::shim {
 
-inline constexpr const char* kCallVersion = "2";
+inline constexpr const char* kCallVersion = "3";
 inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
 inline constexpr const char* kModeEnter = "enter";

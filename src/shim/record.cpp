@@ -52,16 +52,6 @@ Text identity(const Stat& process) {
   return text;
 }
 
-/// The value in a line `word value`.
-std::string_view line_value(std::string_view text, std::string_view word) {
-  while (!text.empty()) {
-    std::string_view line = take_until(text, '\n');
-    if (take_until(line, ' ') == word)
-      return line;
-  }
-  return {};
-}
-
 void copy(std::string_view text, char* to, std::size_t room) {
   // No value is better than a part of one.
   const std::size_t size = text.size() < room ? text.size() : 0;
@@ -101,7 +91,8 @@ Text json(const char* run_id, const ExitRecord& exit) {
        << ",\n  \"stdout_dropped\": " << exit.stdout_dropped
        << ",\n  \"stderr_dropped\": " << exit.stderr_dropped
        << ",\n  \"leftovers\": " << exit.leftovers << ",\n  \"survivors\": " << exit.survivors
-       << "\n}\n";
+       << ",\n  \"memory_kills\": " << exit.memory_kills
+       << ",\n  \"memory_peak_kib\": " << exit.memory_peak_kib << "\n}\n";
   return text;
 }
 

@@ -54,6 +54,8 @@ struct ExitRecord {
   std::uint64_t stderr_dropped = 0;
   int leftovers = 0;
   int survivors = 0;
+  std::uint64_t memory_kills = 0;
+  std::uint64_t memory_peak_kib = 0;
 };
 
 /// Writes exit.json durably, whatever has its name. Tries again each second until there is space.

@@ -17,13 +17,12 @@
 
 #include "shim/cgroup.h"
 #include "shim/entry.h"
+#include "shim/idle.h"
 #include "shim/log.h"
 #include "shim/text.h"
 
 namespace baton::shim {
 namespace {
-
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// The pause between two looks at a tree that must end. SIGCHLD reports most ends earlier.
 constexpr std::int64_t kLookAgainMs = 50;
@@ -58,7 +57,8 @@ class Supervisor {
         err_(agent.err_log, agent.err, both_log_, launch_.log_cap_bytes),
         // A process that was killed in the moment of its claim did not write down the time.
         started_(start.claimed ? start.steady_ms : steady_ms()),
-        last_output_(started_) {
+        idle_(launch_, tree_, started_),
+        memory_kills_(memory_kills(tree_.cgroup)) {
     exit_.cause = cause != nullptr ? cause : kCauseExit;
     exit_.started_ms = start.claimed ? start.unix_ms : unix_ms();
   }
@@ -85,19 +85,21 @@ class Supervisor {
   int signal_all(int signal);
   void kill_all();
   void count_survivors();
+  void count_memory_kills();
   void finish();
   std::int64_t next_deadline() const;
 
   int signals_;
   int failures_;
   const Launch& launch_;
-  const Tree& tree_;
+  Tree tree_;
   pid_t agent_;
   int both_log_;  ///< created late, so that it does not delay the start
   Log out_;
   Log err_;
   std::int64_t started_;
-  std::int64_t last_output_;
+  IdleWatch idle_;
+  std::uint64_t memory_kills_;  ///< before the run
   std::int64_t phase_ends_ = kNever;
   Phase phase_ = Phase::running;
   bool term_ = false;
@@ -111,7 +113,7 @@ std::int64_t Supervisor::next_deadline() const {
   if (phase_ != Phase::running)
     return std::min(phase_ends_, steady_ms() + kLookAgainMs);
   return std::min(deadline(started_, launch_.timeout_ms),
-                  deadline(last_output_, launch_.idle_timeout_ms));
+                  idle_.next());
 }
 
 void Supervisor::wait() {
@@ -130,7 +132,7 @@ void Supervisor::wait() {
   const bool out = out_.drain(now);
   const bool err = err_.drain(now);
   if (out || err)
-    last_output_ = now;
+    idle_.heard(now);
   read_signals();
 }
 
@@ -158,15 +160,24 @@ void Supervisor::read_failure() {
 void Supervisor::reap() {
   while (true) {
     int status = 0;
-    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    rusage usage{};
+    const pid_t pid = wait4(-1, &status, WNOHANG, &usage);
     // As the subreaper, this process is the parent of all orphans: without children, the tree is
     // empty.
     childless_ = pid < 0 && errno == ECHILD;
     if (pid <= 0)
       return;
+    if (pid == idle_.looker()) {
+      idle_.looker_ended(status);
+      continue;
+    }
+    exit_.user_ms += milliseconds(usage.ru_utime);
+    exit_.system_ms += milliseconds(usage.ru_stime);
+    exit_.max_rss_kib = std::max<std::int64_t>(exit_.max_rss_kib, usage.ru_maxrss);
     if (pid != agent_)
       continue;
     agent_ended_ = true;
+    idle_.stop();
     exit_.ended_ms = unix_ms();
     exit_.wall_ms = steady_ms() - started_;
     if (WIFEXITED(status))
@@ -177,12 +188,19 @@ void Supervisor::reap() {
 }
 
 bool Supervisor::tree_empty() {
-  return agent_ended_ && childless_ && signal_tree(tree_, 0) <= 0;
+  if (!agent_ended_)
+    return false;
+  // A looker that hangs is still our child. Then only /proc tells.
+  tree_.not_member = idle_.looker();
+  if (idle_.looker() != 0)
+    return signal_tree(tree_, 0) == 0;
+  return childless_ && signal_tree(tree_, 0) <= 0;
 }
 
 /// Like `signal_tree`. Without descriptors /proc cannot be read; then signal at least the agent and
 /// its group.
 int Supervisor::signal_all(int signal) {
+  tree_.not_member = idle_.looker();
   const int alive = signal_tree(tree_, signal);
   if (alive < 0 && !agent_ended_) {
     kill(agent_, signal);
@@ -198,6 +216,7 @@ void Supervisor::kill_all() {
 }
 
 void Supervisor::begin_end(std::int64_t now, const char* cause) {
+  idle_.stop();
   if (cause != nullptr)
     exit_.cause = cause;
   const int alive = signal_all(SIGTERM);
@@ -226,7 +245,7 @@ void Supervisor::step(std::int64_t now) {
                   kCauseWallLimit);  // also when the time was over because this process was stopped
       else if (term_)
         begin_end(now, kCauseTerm);
-      else if (now >= deadline(last_output_, launch_.idle_timeout_ms))
+      else if (idle_.is_idle(now, exit_.user_ms + exit_.system_ms))
         begin_end(now, kCauseIdleLimit);
       return;
     case Phase::terminating:
@@ -263,11 +282,6 @@ void Supervisor::finish() {
   err_.drain(now);
   out_.finish(kDirectoryFd, kStdoutTailFile);
   err_.finish(kDirectoryFd, kStderrTailFile);
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  exit_.user_ms = milliseconds(usage.ru_utime);
-  exit_.system_ms = milliseconds(usage.ru_stime);
-  exit_.max_rss_kib = usage.ru_maxrss;
   exit_.stdout_bytes = out_.received();
   exit_.stderr_bytes = err_.received();
   exit_.stdout_dropped = out_.dropped();
@@ -281,6 +295,20 @@ void Supervisor::finish() {
   read_signals();
   if (term_ && exit_.cause == kCauseExit && exit_.exit_code != 0)
     exit_.cause = kCauseTerm;
+  count_memory_kills();
+}
+
+/// Notes that the kernel killed the agent for memory. A killed child alone is none of it: the agent
+/// may have gone on. A shell reports such an end of its program as the exit status 137.
+void Supervisor::count_memory_kills() {
+  constexpr int kKilledInShell = 128 + SIGKILL;
+  const std::uint64_t kills = memory_kills(tree_.cgroup);
+  if (exit_.cause != kCauseExit || kills <= memory_kills_ ||
+      (exit_.signal != SIGKILL && exit_.exit_code != kKilledInShell))
+    return;
+  exit_.memory_kills = kills - memory_kills_;
+  const std::uint64_t peak = memory_peak_kib(tree_.cgroup);
+  exit_.memory_peak_kib = peak > 0 ? peak : static_cast<std::uint64_t>(exit_.max_rss_kib);
 }
 
 }  // namespace

@@ -35,6 +35,15 @@ Text& Text::quoted(std::string_view part) {
   return *this;
 }
 
+std::string_view line_value(std::string_view text, std::string_view word) {
+  while (!text.empty()) {
+    std::string_view line = take_until(text, '\n');
+    if (take_until(line, ' ') == word)
+      return line;
+  }
+  return {};
+}
+
 bool parse_number(std::string_view text, std::uint64_t& number) {
   const char* const end = text.data() + text.size();
   std::uint64_t value = 0;

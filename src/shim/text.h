@@ -43,6 +43,9 @@ inline std::string_view take_until(std::string_view& text, char separator) {
   return piece;
 }
 
+/// The value in a line `word value`; empty when there is none.
+std::string_view line_value(std::string_view text, std::string_view word);
+
 /// Parses decimal digits; false for anything else and for numbers that do not fit.
 bool parse_number(std::string_view text, std::uint64_t& number);
 

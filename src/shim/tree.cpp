@@ -156,7 +156,7 @@ void mark(const Tree& tree, Snapshot& all) {
   const pid_t self = getpid();
   for (Entry& entry : all) {
     const Stat& stat = entry.stat;
-    if (stat.pid == self || stat.pid == 1 || !stat.alive())
+    if (stat.pid == self || stat.pid == 1 || stat.pid == tree.not_member || !stat.alive())
       continue;
     entry.member = (tree.parent != 0 && stat.parent == tree.parent) ||
                    (tree.marker != nullptr && stat.start_ticks >= tree.agent_start_ticks &&
@@ -199,6 +199,21 @@ int signal_tree(const Tree& tree, int signal) {
       send(entry.stat, signal);
   }
   return all.whole() ? alive : -1;
+}
+
+std::int64_t tree_cpu_ms(const Tree& tree) {
+  Snapshot all;
+  all.take();
+  for (Entry& entry : all)
+    entry.member = entry.stat.parent == tree.parent && entry.stat.pid != tree.not_member;
+  mark_descendants(getpid(), all);
+  std::uint64_t ticks = 0;
+  for (const Entry& entry : all)
+    ticks += entry.member ? entry.stat.cpu_ticks : 0;
+  const long per_second = sysconf(_SC_CLK_TCK);
+  if (!all.whole() || per_second <= 0)
+    return -1;
+  return static_cast<std::int64_t>(ticks * 1000 / static_cast<std::uint64_t>(per_second));
 }
 
 }  // namespace baton::shim

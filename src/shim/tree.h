@@ -18,11 +18,16 @@ struct Tree {
   std::uint64_t agent_start_ticks = 0;  ///< an older process is never a member
   const char* marker = nullptr;         ///< `BATON_RUN_ID=...`
   int cgroup = -1;                      ///< directory of the run's cgroup
+  pid_t not_member = 0;                 ///< a child of the shim that does not belong to the run
 };
 
 /// Sends a signal (0: none) to all members and returns how many were alive before. -1: /proc could
 /// not be read completely, so members may have been missed. Each member is held by a pidfd and
 /// checked again before the signal, so a reused number is never hit.
 int signal_tree(const Tree& tree, int signal);
+
+/// The CPU time, in milliseconds, of all living processes below `parent` and of the children that
+/// they have waited for. -1: /proc could not be read completely.
+std::int64_t tree_cpu_ms(const Tree& tree);
 
 }  // namespace baton::shim

@@ -242,6 +242,8 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.account = account_of(*spec.adapter, spec);
   spec.login_changed = login_changed(spec);
   spec.limits = run_limits(config, agent);
+  spec.memory_max_bytes = agent.memory_max_bytes;
+  spec.tasks_max = agent.tasks_max;
   spec.retry = retry_limits(config, agent);
   spec.max_transient = agent.max_transient.value_or(config.limits.max_transient);
   if (const std::string key = without_place(agent, *spec.adapter); !key.empty()) {

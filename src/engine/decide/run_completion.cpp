@@ -129,6 +129,7 @@ Run ended_run(Run run, const RunEnd& end, Time now) {
   run.exit_code = end.exit_code;
   run.signal = end.signal;
   run.reason = end.reason;
+  run.error = end.error;
   run.output = end_of(end.output, kOutputBytes);
   run.errors = end_of(end.errors, kErrorBytes);
   run.duration = end.duration;

@@ -257,11 +257,19 @@ Result<Launch> Planning::launch(Draft& next, const PlanningContext& now, const S
                     now.requests, entry->options, setup_.environment, next.now,    next.wall};
     brief = entry->dialect->brief(view, start.desired);
   }
-  if (start.desired.action)
-    return make_launch(start, setup_.action, brief, setup_.environment);
   const auto spec = agents_.find(start.agent);
-  return make_launch(start, spec == agents_.end() ? AgentSpec{} : spec->second, brief,
-                     setup_.environment, previous_run(record, start));
+  auto described =
+      start.desired.action
+          ? make_launch(start, setup_.action, brief, setup_.environment)
+          : make_launch(start, spec == agents_.end() ? AgentSpec{} : spec->second, brief,
+                        setup_.environment, previous_run(record, start));
+  std::vector<std::string> files;
+  for (const auto& [path, row] : record.accepted)
+    files.push_back(path);
+  if (described)
+    described->flow_paths =
+        flow_paths(start.key.flow, files, setup_.environment.root, described->cwd);
+  return described;
 }
 
 /// The run that this start repeats; nullptr: none. A dialect may repeat work under a new key, and

@@ -248,6 +248,22 @@ std::map<std::string, std::string> prompt_placeholders(std::string_view dialect)
   return all;
 }
 
+std::vector<std::string> flow_paths(const FlowId& flow, const std::vector<std::string>& files,
+                                    const std::string& root, const std::string& cwd) {
+  // Flows of rules are called `rule/name`.
+  const std::string folder = "/" + flow.name.substr(flow.name.rfind('/') + 1) + "/";
+  std::vector<std::string> paths;
+  for (const std::string& file : files) {
+    std::string path = root + "/" + file;
+    if (const auto found = path.find(folder, root.size()); found != std::string::npos)
+      path.resize(found + folder.size() - 1);
+    const bool inside = path.starts_with(cwd == "/" ? cwd : cwd + "/");
+    if (!inside && std::find(paths.begin(), paths.end(), path) == paths.end())
+      paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment, const Run* previous) {
   auto values = values_of(start, brief, environment);
@@ -259,6 +275,8 @@ Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brie
   launch.key = start.key;
   launch.attempt = start.attempt;
   launch.limits = start.desired.limits.value_or(spec.limits);
+  launch.memory_max_bytes = spec.memory_max_bytes;
+  launch.tasks_max = spec.tasks_max;
   launch.agent = start.agent;
   if (auto filled = fill_in(launch, start.desired.action, spec, brief, values, previous); !filled)
     return pass_on(filled);

@@ -37,4 +37,10 @@ std::map<std::string, std::string> prompt_placeholders(std::string_view dialect)
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment, const Run* previous = nullptr);
 
+/// Where the runs of a flow change files besides their working directory `cwd`: for each of the
+/// flow's files (`files`, below `root`) the folder that has the name of the flow, else the file
+/// itself. Absolute paths, without those inside `cwd`.
+std::vector<std::string> flow_paths(const FlowId& flow, const std::vector<std::string>& files,
+                                    const std::string& root, const std::string& cwd);
+
 }  // namespace baton

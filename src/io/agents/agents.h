@@ -70,7 +70,12 @@ std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string
 
 /// The cgroup of this process, if a service manager delegated it (`Delegate=yes`), so that baton
 /// may create cgroups in it. Root may create cgroups anywhere; for root, the mark of the manager
-/// counts. "" when there is none.
+/// counts. "" when there is none. With `DelegateSubgroup=` it is the one around that of this
+/// process. Passes the controllers `memory` and `pids` on to the cgroups of agents, if it can.
 std::string delegated_cgroup();
+
+/// Why the limit that needs this controller (`memory`, `pids`) is not enforced for agents of the
+/// process `daemon`, or of a daemon that this process would start (0). "" if it is. Changes nothing.
+std::string unenforced_limit(std::int64_t daemon, const std::string& controller);
 
 }  // namespace baton

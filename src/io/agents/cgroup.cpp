@@ -1,6 +1,7 @@
 #include <array>
 #include <cstddef>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/text.h"
 #include "io/agents/agents.h"
 #include "io/files/disk.h"
+#include "io/files/fd.h"
 
 namespace baton {
 namespace {
@@ -76,17 +78,81 @@ std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string
   return std::nullopt;
 }
 
+namespace {
+
+constexpr std::size_t kMostBytes = 16U << 20U;
+
+std::string text_of(const std::string& path) {
+  return read_file(path, kMostBytes).value_or("");
+}
+
+bool lists(const std::string& file, const std::string& word) {
+  for (const std::string& line : split(text_of(file), '\n'))
+    for (const std::string& each : split(line, ' '))
+      if (each == word)
+        return true;
+  return false;
+}
+
+struct Delegated {
+  std::string own;        ///< the cgroup of the process
+  std::string directory;  ///< where its agents get theirs
+};
+
+/// With `DelegateSubgroup=`, the service manager puts the daemon into a cgroup below the delegated
+/// one. Only then can the delegated one pass controllers on (cgroups(7), "no internal processes").
+std::optional<Delegated> delegated_to(const std::string& process) {
+  const auto own = cgroup_directory(text_of("/proc/" + process + "/cgroup"),
+                                    text_of("/proc/" + process + "/mountinfo"));
+  if (!own)
+    return std::nullopt;
+  const std::string above = own->substr(0, own->rfind('/'));
+  if (!marked(*own) && !above.empty() && marked(above))
+    return Delegated{*own, above};
+  if (geteuid() == 0 && !marked(*own))
+    return std::nullopt;
+  return Delegated{*own, *own};
+}
+
+bool writable(const std::string& directory) {
+  return access(directory.c_str(), W_OK | X_OK) == 0;
+}
+
+void pass_on_controller(const std::string& directory, std::string_view word) {
+  const Fd file(open((directory + "/cgroup.subtree_control").c_str(), O_WRONLY | O_CLOEXEC));
+  if (file)
+    (void)!write(file.get(), word.data(), word.size());
+}
+
+}  // namespace
+
 std::string delegated_cgroup() {
-  constexpr std::size_t kMostBytes = 16U << 20U;
-  const auto text_of = [](const char* path) { return read_file(path, kMostBytes).value_or(""); };
-  const auto own = cgroup_directory(text_of("/proc/self/cgroup"), text_of("/proc/self/mountinfo"));
-  if (!own || (geteuid() == 0 && !marked(*own)))
+  const auto delegated = delegated_to("self");
+  if (!delegated)
     return {};
-  const std::string tried = *own + "/baton-" + std::to_string(getpid());
+  const std::string tried = delegated->directory + "/baton-" + std::to_string(getpid());
   if (mkdir(tried.c_str(), S_IRWXU) != 0)
     return {};
   rmdir(tried.c_str());
-  return *own;
+  // Each on its own: one of them may be missing.
+  for (const std::string_view word : {"+memory", "+pids"})
+    pass_on_controller(delegated->directory, word);
+  return delegated->directory;
+}
+
+std::string unenforced_limit(std::int64_t daemon, const std::string& controller) {
+  const auto delegated = delegated_to(daemon > 0 ? std::to_string(daemon) : "self");
+  if (!delegated || !writable(delegated->directory))
+    return daemon > 0 ? "no cgroup is delegated to the daemon"
+                      : "no cgroup is delegated to a daemon started from here";
+  const std::string& directory = delegated->directory;
+  if (!lists(directory + "/cgroup.controllers", controller))
+    return "the cgroup " + directory + " has no controller `" + controller + "`";
+  if (lists(directory + "/cgroup.subtree_control", controller) ||
+      (daemon <= 0 && directory != delegated->own))
+    return {};
+  return "processes of baton are in the cgroup " + directory +
+         " itself, so that it cannot pass on the controller `" + controller + "`";
 }
 
 }  // namespace baton

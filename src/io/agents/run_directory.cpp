@@ -235,6 +235,11 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   add(text, "idle_timeout_ms", launch.limits.idle_timeout);
   add(text, "kill_grace_ms", launch.limits.kill_grace);
   add(text, "log_cap_bytes", launch.limits.log_cap_bytes);
+  add(text, "memory_max_bytes", launch.memory_max_bytes);
+  add(text, "tasks_max", std::uint64_t{launch.tasks_max});
+  for (const std::string& path : launch.flow_paths)
+    if (path.starts_with('/') && usable(path))
+      add(text, "watch", path);
   add(text, "stdin", launch.prompt.empty() || !launch.prompt_on_stdin ? "null" : "prompt");
   if (!cgroup.empty())
     add(text, "cgroup", cgroup);

@@ -47,6 +47,16 @@ void set_outcome(const ExitRecord& exit, bool stop_wanted, RunEnd& end) {
       exit.exit_code ? exit_reason(*exit.exit_code) : signal_reason(exit.signal.value_or(0));
 }
 
+/// The agent itself ended by the kernel's signal, so that neither its exit status nor its output
+/// says why.
+void set_out_of_memory(const ExitRecord& exit, RunEnd& end) {
+  if (exit.memory_kills == 0 || end.outcome != Outcome::failed)
+    return;
+  end.reason = kOutOfMemory;
+  end.error = "the kernel killed it because memory ran out; it had used up to " +
+              std::to_string(exit.memory_peak_kib / 1024) + " MiB";
+}
+
 std::optional<int> small(const Value& root, std::string_view name) {
   const std::optional<std::int64_t> number = json::integer(root, name);
   if (!number || *number < 0 || *number > std::numeric_limits<int>::max())
@@ -100,6 +110,8 @@ Result<ExitRecord> parse_exit(std::string_view text, const std::string& where) {
   exit.stderr_dropped = static_cast<std::uint64_t>(count(root, "stderr_dropped"));
   exit.leftovers = count(root, "leftovers");
   exit.survivors = count(root, "survivors");
+  exit.memory_kills = count(root, "memory_kills");
+  exit.memory_peak_kib = count(root, "memory_peak_kib");
   return exit;
 }
 
@@ -117,6 +129,7 @@ RunEnd run_end(const ExitRecord& exit, bool stop_wanted) {
   end.stderr_bytes = exit.stderr_bytes;
   end.leftovers = exit.leftovers > 0;
   set_outcome(exit, stop_wanted, end);
+  set_out_of_memory(exit, end);
   // The exit status 127 of a process that never became the agent says nothing about the agent.
   if (exit.cause == shim::kCauseExecFailed || exit.cause == shim::kCauseBeforeFailed ||
       exit.cause == shim::kCauseBeforeTimeout)

@@ -31,6 +31,8 @@ struct ExitRecord {
   std::uint64_t stderr_dropped = 0;
   std::int64_t leftovers = 0;
   std::int64_t survivors = 0;
+  std::int64_t memory_kills = 0;
+  std::int64_t memory_peak_kib = 0;
 };
 
 /// Errc::parse, schema.
