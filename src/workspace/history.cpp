@@ -1,10 +1,13 @@
 #include "workspace/history.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/text.h"
 #include "engine/decide/run_completion.h"
 #include "engine/state/flow_record.h"
+#include "io/agents/run_directory.h"
 #include "io/agents/run_outcome.h"
 #include "io/files/lock.h"
 #include "io/system/clock.h"
@@ -61,6 +64,14 @@ Result<std::vector<History>> histories_of(const Context& context) {
   if (found.empty() && last)
     return tl::unexpected(*last);
   return found;
+}
+
+std::optional<Time> silent_since(const Run& run, Time now) {
+  constexpr Millis kNotable = std::chrono::minutes(1);
+  if (!run.live())
+    return std::nullopt;
+  const Time last = std::max(run.started, last_output_in(run.directory).value_or(run.started));
+  return now - last >= kNotable ? std::optional(last) : std::nullopt;
 }
 
 Result<FlowId> choose_history(std::vector<History>& histories, const std::string& name) {

@@ -4,6 +4,7 @@
 // daemon, and writes nothing.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct History {
 /// The journals of all roots of the context that a daemon has ever served. If there are several
 /// roots, one whose state this user cannot read causes a warning and is left out.
 Result<std::vector<History>> histories_of(const Context& context);
+
+/// Since when a live run has written nothing, if that is for a minute or longer. Its output changes
+/// all the time otherwise, and would be no news.
+std::optional<Time> silent_since(const Run& run, Time now);
 
 /// Finds the flow that a name means among the flows of all journals, and drops the other histories.
 /// Errc::usage, with the list of flows.

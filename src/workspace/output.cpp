@@ -145,21 +145,23 @@ std::string finding_text(const std::string& path, const Finding& finding) {
   return finding_line(path, finding, paint(error ? Colour::red : Colour::yellow, word)) + "\n";
 }
 
-std::string ago(Time then, Time now) {
-  if (then == Time{})
-    return "";
+std::string span_text(Time then, Time now) {
   const auto seconds = std::max(std::chrono::duration_cast<std::chrono::seconds>(now - then), {});
   constexpr std::int64_t kMinute = 60;
   constexpr std::int64_t kHour = 60 * kMinute;
   constexpr std::int64_t kDay = 24 * kHour;
   const std::int64_t count = seconds.count();
   if (count < kMinute)
-    return std::to_string(count) + "s ago";
+    return std::to_string(count) + "s";
   if (count < kHour)
-    return std::to_string(count / kMinute) + "m ago";
+    return std::to_string(count / kMinute) + "m";
   if (count < 2 * kDay)
-    return std::to_string(count / kHour) + "h ago";
-  return std::to_string(count / kDay) + "d ago";
+    return std::to_string(count / kHour) + "h";
+  return std::to_string(count / kDay) + "d";
+}
+
+std::string ago(Time then, Time now) {
+  return then == Time{} ? "" : span_text(then, now) + " ago";
 }
 
 }  // namespace baton

@@ -64,6 +64,8 @@ class Table {
 /// `path:line:column: error: message [rule]`, then what was found and what was expected.
 std::string finding_text(const std::string& path, const Finding& finding);
 
+/// How long it is from `then` to `now`: "12s", "3m".
+std::string span_text(Time then, Time now);
 /// "12s ago", "3m ago"; "" if `then` is not set.
 std::string ago(Time then, Time now);
 

@@ -58,6 +58,14 @@ TEST_CASE("what baton did itself decides, and a limit is still seen") {
   killed.output = kGood;
   CHECK(judged("claude", killed).error ==
         "the result says success, and the program ended with signal 9");
+  // What it printed before the kernel killed it does not say why.
+  killed.reason = kOutOfMemory;
+  killed.error = "the kernel killed it";
+  for (const std::string& output : {std::string(), kGood, kTurns}) {
+    killed.output = output;
+    CHECK(verdict(judged("claude", killed)) == "failed out_of_memory");
+    CHECK(judged("claude", killed).error == "the kernel killed it");
+  }
 }
 
 TEST_CASE("cost, tokens and session are read") {

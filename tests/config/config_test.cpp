@@ -49,6 +49,8 @@ agents:
     before: { command: [./worktree.sh, "${group}"], timeout: 2m }
     timeout: 45m
     idle_timeout: 10m
+    memory_max: 4GiB
+    tasks_max: 512
   qa_expert:
     command: [./agents/qa.sh, "${subject}"]
     env: { allow: [CI], set: { QA_LEVEL: full } }
@@ -86,6 +88,8 @@ TEST_CASE("the example of the documents is read as it is meant") {
   CHECK(developer.before == std::vector<std::string>{"./worktree.sh", "${group}"});
   CHECK(developer.before_timeout == 2min);
   CHECK(developer.timeout == 45min);
+  CHECK(developer.memory_max_bytes == std::uint64_t{4} << 30U);
+  CHECK(developer.tasks_max == 512);
   const AgentConfig& qa = config.agents.at("qa_expert");
   CHECK(qa.command.at(1) == "${subject}");
   CHECK(qa.env_allow == std::vector<std::string>{"CI"});

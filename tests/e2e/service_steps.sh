@@ -76,7 +76,7 @@ else
 fi
 
 step "gives the agent a cgroup of its own"
-run_groups() { find "/sys/fs/cgroup$(property ControlGroup)" -mindepth 1 -type d; }
+run_groups() { find "/sys/fs/cgroup$(property ControlGroup)" -mindepth 1 -type d -name 'run-*'; }
 grep -q "^0::$(property ControlGroup)/run-" "/proc/$agent/cgroup" || fail "it is in $(cat "/proc/$agent/cgroup")"
 [[ $(run_groups | wc -l) == 1 ]] || fail "cgroups: $(run_groups)"
 

@@ -123,6 +123,26 @@ TEST_CASE("a dialect's own folder serves where the role has none, and later vari
   CHECK(values("BATON_FLOW") == std::vector<std::string>{"d/f"});
 }
 
+TEST_CASE("a silent agent shows that it works where the flow has its files") {
+  const auto paths = [](const FlowId& flow, const std::vector<std::string>& files,
+                        const std::string& cwd) {
+    std::string all;
+    for (const std::string& path : flow_paths(flow, files, "/root", cwd))
+      all += path + " ";
+    return all;
+  };
+  const FlowId ticket{"rules", "tickets/a"};
+  CHECK(paths(ticket, {"tickets/a.json"}, "/root").empty());
+  CHECK(paths(ticket, {"tickets/a.json"}, "/").empty());
+  CHECK(paths(ticket, {"tickets/a.json"}, "/roo") == "/root/tickets/a.json ");
+  CHECK(paths(ticket, {"tickets/a.json"}, "/elsewhere") == "/root/tickets/a.json ");
+  CHECK(paths(ticket, {"tickets/a/x.json", "tickets/a/y/z.json", "b.json"}, "/elsewhere") ==
+        "/root/tickets/a /root/b.json ");
+  CHECK(paths({"coordination", "login"}, {".coordination/login/state.json"}, "/work") ==
+        "/root/.coordination/login ");
+  CHECK(paths(ticket, {"tickets/a/x.json"}, "/root/tickets/a").empty());
+}
+
 TEST_CASE(
     "a dialect's template is filled in; a file in its place and the agent's own prompt go first") {
   Start start;

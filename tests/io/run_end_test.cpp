@@ -55,6 +55,27 @@ TEST_CASE("cause, status and the wish to stop give outcome and reason") {
   }
 }
 
+TEST_CASE("an agent that the kernel killed for memory has its own reason, with the peak") {
+  const auto end_of = [](const std::string& status, int kills) {
+    const auto exit = baton::parse_exit(
+        R"({"version": 1, "run_id": "7f", "cause": "exit", )" + status + R"(, "memory_kills": )" +
+            std::to_string(kills) + R"(, "memory_peak_kib": 4194304})",
+        "exit.json");
+    REQUIRE(exit);
+    return baton::run_end(*exit, false);
+  };
+  for (const char* const status : {R"("signal": 9)", R"("exit_code": 137)"}) {
+    const RunEnd killed = end_of(status, 1);
+    CHECK(killed.outcome == Outcome::failed);
+    CHECK(killed.reason == "out_of_memory");
+    CHECK(killed.error ==
+          "the kernel killed it because memory ran out; it had used up to 4096 MiB");
+    CHECK(end_of(status, 0).reason != "out_of_memory");
+    CHECK(end_of(status, 0).error.empty());
+  }
+  CHECK(end_of(R"("exit_code": 0)", 1).outcome == Outcome::succeeded);
+}
+
 TEST_CASE("an exit file says what it has to, or it is damaged") {
   const std::string good =
       R"({"version": 1, "run_id": "7f", "cause": "exit", "exit_code": 3, "signal": null,

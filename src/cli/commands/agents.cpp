@@ -13,8 +13,11 @@
 namespace baton {
 namespace {
 
-std::string end_of(const Run& run) {
-  return run.live() ? std::string(word(run.state)) : ending_text(run);
+std::string end_of(const Run& run, Time now) {
+  if (!run.live())
+    return ending_text(run);
+  const auto silent = silent_since(run, now);
+  return std::string(word(run.state)) + (silent ? ", silent for " + span_text(*silent, now) : "");
 }
 
 Colour colour_of(const Run& run) {
@@ -32,6 +35,8 @@ struct RootRun {
 
 Json json_of(const RootRun& each) {
   Json line = agent_json(each.run);
+  const auto silent = silent_since(each.run, real_clock()->wall());
+  line.set("silent_since", silent ? Json(iso_time(*silent)) : Json());
   line.set("root", Json(each.root));
   return line;
 }
@@ -55,7 +60,7 @@ void print_table(const std::vector<RootRun>& runs, bool live, bool several_roots
         iso_time(run.started),
         duration_text(std::chrono::duration_cast<std::chrono::seconds>(
             std::max(end - run.started, Millis(0)))),
-        end_of(run)};
+        end_of(run, now)};
     if (several_roots)
       cells.push_back(root);
     table.row(std::move(cells));

@@ -68,7 +68,7 @@ ExitCode doctor_command(Words words) {
   std::int64_t daemon = 0;
   if (context) {
     daemon = take_daemon_path(*context, all);
-    examine_configuration(*context, all);
+    examine_configuration(*context, daemon, all);
     for (const std::string& root : context->missing_roots())
       all.push_back({Diagnosis::Level::warning, "root", root + ": there is no such folder",
                      "create it; a running daemon serves it as soon as it exists"});

@@ -25,11 +25,13 @@ using Diagnoses = std::vector<Diagnosis>;
 /// Checks that need no configuration: system limits (those of the daemon with pid `daemon`, unless
 /// 0) and the shim.
 void examine_system(std::int64_t daemon, Diagnoses& all);
-/// Checks configuration, agents, schemas, notify.
-void examine_configuration(const Context& context, Diagnoses& all);
+/// Checks configuration, agents, schemas, notify. `daemon`: as above.
+void examine_configuration(const Context& context, std::int64_t daemon, Diagnoses& all);
 /// Checks the programs of agents with an adapter, in the agents' own environment: their version,
 /// their login, and what they are known to refuse. Runs each program with `--version`.
 void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all);
+/// Checks limits of agents that are not enforced, or that end agents too early or never.
+void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all);
 /// The variables that the daemon has and agents may get, PATH and HOME among them.
 std::set<std::string> agent_variables(const Context& context);
 /// Checks roots, state folders, journals, daemons.

@@ -413,7 +413,7 @@ void examine_copy(const Context& context, Diagnoses& all) {
         "run `baton reload` as the daemon's user: it writes the copy anew");
 }
 
-void examine_configuration(const Context& context, Diagnoses& all) {
+void examine_configuration(const Context& context, std::int64_t daemon, Diagnoses& all) {
   examine_copy(context, all);
   const auto difference = context.difference();
   if (!context.faults().empty()) {
@@ -443,6 +443,7 @@ void examine_configuration(const Context& context, Diagnoses& all) {
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
   examine_adapters(context, *setup, all);
+  examine_agent_limits(*setup, daemon, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);
   for (std::string& each : unknown_prompt_files(context.config(), context.folder()))
     add(all, Level::warning, "agent", std::move(each), "rename or remove the file");

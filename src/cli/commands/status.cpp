@@ -16,6 +16,7 @@
 #include "io/system/clock.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
+#include "workspace/history.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 #include "workspace/rehearsal.h"
@@ -64,13 +65,31 @@ std::string dollars(double cost) {
   return "$" + std::to_string(cents / 100) + "." + (rest.size() < 2 ? "0" : "") + rest;
 }
 
-std::string table_of(const std::vector<FlowStatus>& all, Time now) {
+/// Flows with a silent agent, and since when; of several agents, the one that is silent longest.
+using SilentFlows = std::map<FlowId, Time>;
+
+SilentFlows silent_flows(const FlowRecords& records, Time now) {
+  SilentFlows silent;
+  for (const auto& [flow, record] : records)
+    for (const Run& run : record.runs)
+      if (const auto since = silent_since(run, now)) {
+        const auto [row, fresh] = silent.try_emplace(flow, *since);
+        row->second = std::min(row->second, *since);
+      }
+  return silent;
+}
+
+std::string table_of(const std::vector<FlowStatus>& all, const SilentFlows& silent, Time now) {
   Table table({"FLOW", "CONDITION", "REASON", "DECLARED", "AGENTS", "ACTIVITY", "COST", "WHY"});
   for (const FlowStatus& status : all) {
+    const auto since = silent.find(status.flow);
     table.row({status.flow == FlowId{} ? "(root)" : text(status.flow),
                std::string(word(status.cause.condition)), std::string(word(status.cause.reason)),
                status.declared, std::to_string(status.agents), ago(status.last_activity, now),
-               status.cost ? dollars(*status.cost) : "", status.why});
+               status.cost ? dollars(*status.cost) : "",
+               status.why + (since == silent.end()
+                                 ? ""
+                                 : "; silent for " + span_text(since->second, now))});
     table.colour(1, colour_of(status.cause.condition));
   }
   return table.text();
@@ -111,6 +130,7 @@ struct Section {
   Word difference;  ///< see Context::Difference
   std::string hint;
   std::string configured_patterns;
+  SilentFlows silent = {};
 };
 
 /// What --watch has shown last: the text under the tables, and the JSON lines by root and flow. A
@@ -127,6 +147,9 @@ Shown lines_of(const std::vector<Section>& sections) {
     shown.hints += section.hint;
     for (const FlowStatus& status : section.flows) {
       Json line = status_json(status);
+      const auto silent = section.silent.find(status.flow);
+      line.set("silent_since",
+               silent == section.silent.end() ? Json() : Json(iso_time(silent->second)));
       line.set("watching", section.daemon ? Json(section.daemon->watching) : Json());
       line.set("root", Json(section.root));
       line.set("configuration", section.difference.empty() ? Json() : Json(section.difference));
@@ -160,7 +183,7 @@ void show_tables(const std::vector<Section>& sections, bool many) {
       print((&section != &sections.front() ? "\n" : "") + printable(section.root) + "\n");
     print(section.flows.empty() ? "there is no flow on " + printable(section.root) + "; " +
                                       section.configured_patterns + "\n"
-                                : table_of(section.flows, real_clock()->wall()));
+                                : table_of(section.flows, section.silent, real_clock()->wall()));
     print("\n" + section.hint);
   }
 }
@@ -199,6 +222,7 @@ Result<std::vector<Section>> sections_of(const std::string& flow, bool all,
                     configured_patterns(on_root, rehearsal->catalog())};
     section.hint = hint(on_root, section.daemon,
                         wanted ? of_flow(section.recorded, wanted->flow) : section.recorded);
+    section.silent = silent_flows(rehearsal->records(), real_clock()->wall());
     if (wanted)
       std::erase_if(section.flows,
                     [&](const FlowStatus& status) { return status.flow != wanted->flow; });

@@ -1,0 +1,68 @@
+// The part of `baton doctor` about limits of agents that do not do what people expect of them.
+
+#include <chrono>
+#include <map>
+
+#include "base/time.h"
+#include "cli/commands/doctor.h"
+#include "io/agents/agents.h"
+
+namespace baton {
+namespace {
+
+/// A program that prints nothing before its end may think longer than this.
+constexpr Millis kShortSilence = std::chrono::minutes(15);
+
+void warn(Diagnoses& all, std::string message, std::string advice) {
+  all.push_back({Diagnosis::Level::warning, "agent", std::move(message), std::move(advice)});
+}
+
+void examine_silence(const Role& role, const AgentSpec& spec, Diagnoses& all) {
+  const Millis limit = spec.limits.idle_timeout;
+  if (spec.adapter == nullptr || !spec.adapter->silent || limit == Millis(0) ||
+      limit >= kShortSilence)
+    return;
+  warn(all,
+       role + ": " + spec.adapter->name + " prints nothing before its end, and `idle_timeout` is " +
+           duration_text(limit) + ". While it waits for its provider, it looks idle",
+       "set `idle_timeout: " + duration_text(kShortSilence) + "` or more for this agent");
+}
+
+/// A file that one agent changes also shows that another one in the same folder lives. Then only
+/// `timeout` ends an agent that hangs.
+void examine_shared_folders(const std::map<Role, AgentSpec>& agents, const std::string& root,
+                            Diagnoses& all) {
+  std::map<std::string, std::size_t> users;
+  const auto folder_of = [&](const AgentSpec& spec) { return spec.cwd.empty() ? root : spec.cwd; };
+  for (const auto& [role, spec] : agents)
+    ++users[folder_of(spec)];
+  for (const auto& [role, spec] : agents)
+    if (spec.limits.timeout == Millis(0) && spec.limits.idle_timeout != Millis(0) &&
+        users[folder_of(spec)] > 1)
+      warn(all,
+           role + ": `timeout` is 0s, and other agents work in its folder " + folder_of(spec) +
+               " too. Their changes of files keep `idle_timeout` from ending it when it hangs",
+           "give it a `timeout`, or a folder of its own with `cwd`");
+}
+
+void examine_cgroup_limit(const Role& role, bool wanted, const std::string& key,
+                          const std::string& controller, std::int64_t daemon, Diagnoses& all) {
+  const std::string why = wanted ? unenforced_limit(daemon, controller) : std::string();
+  if (!why.empty())
+    warn(all, role + ": `" + key + "` is not enforced: " + why,
+         "run baton as a service with `Delegate=yes` and `DelegateSubgroup=daemon` (systemd 254 or "
+         "later), as the unit files do, or remove `" + key + "`");
+}
+
+}  // namespace
+
+void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all) {
+  for (const auto& [role, spec] : setup.agents) {
+    examine_silence(role, spec, all);
+    examine_cgroup_limit(role, spec.memory_max_bytes > 0, "memory_max", "memory", daemon, all);
+    examine_cgroup_limit(role, spec.tasks_max > 0, "tasks_max", "pids", daemon, all);
+  }
+  examine_shared_folders(setup.agents, setup.environment.root, all);
+}
+
+}  // namespace baton
