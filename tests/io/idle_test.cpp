@@ -26,6 +26,28 @@ Launch silent(const Bench& bench, const std::string& script) {
   return wanted;
 }
 
+/// A process that is none of the agent's and changes a file all the time.
+class Writer {
+ public:
+  explicit Writer(const std::string& path) : pid_(fork()) {
+    while (pid_ == 0) {
+      std::ofstream(path) << 'x';
+      usleep(100'000);
+    }
+  }
+  ~Writer() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  Writer(Writer&&) = delete;
+  Writer& operator=(Writer&&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
 }  // namespace
 
 TEST_CASE("a silent agent that works is not ended") {
@@ -96,20 +118,9 @@ TEST_CASE("an idle agent is ended, whatever changes besides its work") {
   for (const Row& row : rows) {
     CAPTURE(row.what);
     Bench bench;
-    // Changes without using up the processor in the agent's tree.
     fs::create_directories(bench.folder / "elsewhere");
-    const pid_t writer = fork();
-    if (writer == 0) {
-      for (;;) {
-        const std::string name = bench.folder / "elsewhere/x";
-        std::ofstream(name) << 'x';
-        usleep(100'000);
-      }
-    }
-    Launch wanted = silent(bench, row.script);
-    CHECK(bench.outcome_of(wanted).outcome == Outcome::stalled);
-    kill(writer, SIGKILL);
-    waitpid(writer, nullptr, 0);
+    const Writer writer(bench.folder / "elsewhere/x");
+    CHECK(bench.outcome_of(silent(bench, row.script)).outcome == Outcome::stalled);
   }
 }
 
@@ -120,16 +131,8 @@ TEST_CASE("changes in folders that are left out are no work") {
     Launch wanted = silent(bench, "sleep 1000");
     const fs::path folder = fs::path(wanted.cwd) / name;
     fs::create_directories(folder);
-    const pid_t writer = fork();
-    if (writer == 0) {
-      for (;;) {
-        std::ofstream(folder / "x") << 'x';
-        usleep(100'000);
-      }
-    }
+    const Writer writer(folder / "x");
     CHECK(bench.outcome_of(wanted).outcome == Outcome::stalled);
-    kill(writer, SIGKILL);
-    waitpid(writer, nullptr, 0);
   }
 }
 
