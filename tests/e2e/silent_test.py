@@ -1,6 +1,7 @@
 """Agents that print nothing before their end: those that work are left alone, those that do nothing are ended. Also
 the limits of memory and of processes. usage: silent_test.py BATON [PART ...]"""
 
+import json
 import os
 import sys
 
@@ -146,49 +147,70 @@ def timeout_ends_all(exe):
 def told_by_status(exe):
     """`status` and `agents` say since when a running agent is silent, once that is for a minute."""
     def look(baton):
-        # As if it had started two minutes ago: the output is that old.
-        stdout = f"{wait_until(lambda: directories(baton))[0]}/stdout.log"
         check(baton.lines("status")[0]["silent_since"] is None, baton.lines("status"))
-        del stdout
-    def directories(baton):
-        return [each.path for each in os.scandir(next(iter(state_folders(baton))) + "/runs")
-                if not each.name.startswith(".")]
-    def state_folders(baton):
-        return [folder for folder, names, _ in os.walk(baton.state) if "runs" in names]
-    outcome(exe, "time.sleep(5)\n" + DONE, look=look)
+        since = wait_until(lambda: baton.lines("status")[0]["silent_since"], lambda: baton.call("status").stdout)
+        run = baton.lines("agents")[0]
+        check(run["silent_since"] == since and run["started"] <= since, run)
+        for command in ("status", "agents"):
+            check("; silent for 1m" in (said := baton.call(command).stdout) or ", silent for 1m" in said, said)
+    run = outcome(exe, "time.sleep(64)\n" + DONE, limits={"idle_timeout": "0s", "timeout": "0s"}, look=look)
+    check(run["outcome"] == "succeeded" and run["silent_since"] is None, run)
+
+
+def warnings(baton):
+    found = json.loads(baton.call("doctor", "--json", code=None).stdout)["findings"]
+    return [each["message"] for each in found if (each["check"], each["level"]) == ("agent", "warning")]
 
 
 def memory(exe):
-    """An agent over its limit is out of memory, and the attempt names the most that it used."""
-    run = outcome(exe, "held = bytearray(200 << 20)\ntime.sleep(1000)\n", agent={"memory_max": "64MiB"})
-    if run["reason"] == "idle_timeout":
-        skip("memory_max is not enforced here: no cgroup with the controller `memory` is delegated")
+    """An agent over its limit is out of memory, and its error names the most that it used."""
+    told = []
+    run = outcome(exe, "held = b'x' * (200 << 20)\ntime.sleep(1000)\n", agent={"memory_max": "64MiB"},
+                  look=lambda baton: told.extend(warnings(baton)))
+    unenforced = [each for each in told if each.startswith("worker: `memory_max` is not enforced: ")]
+    if unenforced:
+        check(run["reason"] == "idle_timeout", "a limit that is not enforced ended it:", run)
+        skip(unenforced[0])
     check((run["outcome"], run["reason"]) == ("failed", "out_of_memory"), run)
-    check("MiB" in run["error"], run)
+    check("it had used up to 6" in run["error"] and " MiB" in run["error"], run)
 
 
-def unenforced(exe):
-    """doctor says which limits are not enforced, and which end too early or never."""
+def tasks(exe):
+    """At `tasks_max` an agent starts no further process."""
+    told = []
+    run = outcome(exe, """
+children = []
+try:
+    for _ in range(50):
+        children.append(subprocess.Popen(["sleep", "1000"]))
+except OSError:
+    sys.exit(7)
+""", agent={"tasks_max": 20}, look=lambda baton: told.extend(warnings(baton)))
+    unenforced = [each for each in told if each.startswith("worker: `tasks_max` is not enforced: ")]
+    if unenforced:
+        skip(unenforced[0])
+    check(run["exit"] == 7, run)
+
+
+def warned_by_doctor(exe):
+    """doctor says which limits end an agent too early, or never."""
     with world.World(exe, limits={"timeout": "0s"}) as baton:
-        baton.settings["agents"] = {
-            "worker": {"command": ["true"], "memory_max": "4GiB", "tasks_max": 512},
-            "other": {"adapter": baton.home + "/mine.yaml", "idle_timeout": "5m", "timeout": "1h"}}
         with open(baton.home + "/mine.yaml", "w") as file:
-            file.write("name: mine\ntested: []\ncommand: ['true']\nsilent: true\n")
+            file.write("name: mine\ntested: none\ncommand: ['true']\nsilent: true\n")
+        baton.settings["agents"] = {
+            "worker": {"command": ["true"]},
+            "other": {"adapter": baton.home + "/mine.yaml", "idle_timeout": "5m", "timeout": "1h"}}
         baton.configure()
-        told = [line["message"] for line in doctor(baton)]
-        has_cgroup = not any("`memory_max` is not enforced" in each for each in told)
-        check(has_cgroup or any("`tasks_max` is not enforced" in each or "worker: `memory_max`" in each for each in told), told)
-        check(any("other: mine prints nothing before its end, and `idle_timeout` is 5m" in each for each in told), told)
+        told = warnings(baton)
+        check(any("other: mine prints nothing before its end, and `idle_timeout` is 5m." in each for each in told), told)
         check(any("worker: `timeout` is 0s, and other agents work in its folder" in each for each in told), told)
-
-
-def doctor(baton):
-    import json
-    return [each for each in json.loads(baton.call("doctor", "--json", code=None).stdout)["findings"]
-            if each["check"] == "agent" and each["level"] == "warning"]
+        baton.settings["agents"]["worker"]["timeout"] = "2h"
+        baton.settings["agents"]["other"]["idle_timeout"] = "15m"
+        baton.configure()
+        told = [each for each in warnings(baton) if "timeout" in each]
+        check(not told, told)
 
 
 if __name__ == "__main__":
     world.main_parts([burns_cpu, child_burns_cpu, edits, copies_old_times, commits, large_tree, sleeps,
-                      touches_what_is_left_out, sets_future_times, timeout_ends_all, told_by_status, memory, unenforced])
+                      touches_what_is_left_out, sets_future_times, timeout_ends_all, told_by_status, memory, tasks, warned_by_doctor], 6)
