@@ -253,8 +253,7 @@ class Judge {
     judgement_.reason = end_.reason;
     const bool by_itself =
         (end_.outcome == Outcome::succeeded || end_.outcome == Outcome::failed) &&
-        end_.reason != kOutOfMemory &&
-        (end_.exit_code || end_.signal != 0);
+        end_.reason != kOutOfMemory && (end_.exit_code || end_.signal != 0);
     if (!by_itself)
       of_own_act();
     else if (reading_.says_success())
@@ -265,7 +264,8 @@ class Judge {
   }
 
  private:
-  /// baton or the kernel ended the run, or the program never ran. A limit that it had met is still worth knowing.
+  /// baton or the kernel ended the run, or the program never ran. A limit that it had met is still
+  /// worth knowing.
   void of_own_act() {
     if (const auto known = reading_.says_success() ? std::nullopt : cause(Channel::stdout_always))
       if (row_of(known->error).outcome == Outcome::limited)

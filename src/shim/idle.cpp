@@ -78,8 +78,8 @@ IdleWatch::CpuTime IdleWatch::cpu_time(std::int64_t reaped_ms) const {
 /// A process may have left the cgroup, or its parent. So the larger number counts.
 bool IdleWatch::is_busy(std::int64_t now, std::int64_t reaped_ms) const {
   const CpuTime used = cpu_time(reaped_ms);
-  const bool known = (used.tree_ms >= 0 && cpu_.tree_ms >= 0) ||
-                     (used.cgroup_ms >= 0 && cpu_.cgroup_ms >= 0);
+  const bool known =
+      (used.tree_ms >= 0 && cpu_.tree_ms >= 0) || (used.cgroup_ms >= 0 && cpu_.cgroup_ms >= 0);
   std::int64_t used_ms = 0;
   if (used.tree_ms >= 0 && cpu_.tree_ms >= 0)
     used_ms = used.tree_ms - cpu_.tree_ms;
@@ -115,7 +115,8 @@ bool IdleWatch::is_idle(std::int64_t now, std::int64_t reaped_cpu_ms) {
   return false;
 }
 
-/// The time after which a change is a sign of life, as Unix time. The clock may have been set since.
+/// The time after which a change is a sign of life, as Unix time. The clock may have been set
+/// since.
 std::int64_t IdleWatch::since_ns(std::int64_t now) const {
   return std::min(life_unix_ms_, unix_ms() - (now - life_)) * kNanoseconds;
 }

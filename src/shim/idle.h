@@ -5,8 +5,8 @@
 // alone says little.
 //
 // Each sign of life begins the time anew. A short time after it, the used CPU time is noted. When
-// the limit is over, the CPU time since then decides; if it was little, a child of the shim looks for
-// changed files (file_changes.h). What cannot be found out puts off the end, because it proves
+// the limit is over, the CPU time since then decides; if it was little, a child of the shim looks
+// for changed files (file_changes.h). What cannot be found out puts off the end, because it proves
 // nothing: the time limit of the run still ends it.
 
 #include <cstdint>

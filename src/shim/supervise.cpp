@@ -112,8 +112,7 @@ class Supervisor {
 std::int64_t Supervisor::next_deadline() const {
   if (phase_ != Phase::running)
     return std::min(phase_ends_, steady_ms() + kLookAgainMs);
-  return std::min(deadline(started_, launch_.timeout_ms),
-                  idle_.next());
+  return std::min(deadline(started_, launch_.timeout_ms), idle_.next());
 }
 
 void Supervisor::wait() {

@@ -64,8 +64,8 @@ TEST_CASE("a silent agent that works is not ended") {
       {"deep below", "mkdir -p a/b/c; " + std::string(kWork) + "echo >> a/b/c/d; done"},
       {"it copies with old times",
        "touch -d 2001-01-01 old; mkdir b; " + std::string(kWork) + "cp -p old b/new; done"},
-      {"it removes files", "mkdir b; touch b/1 b/2 b/3 b/4 b/5 b/6 b/7 b/8; " +
-                               std::string(kWork) + "rm b/$i; done"},
+      {"it removes files",
+       "mkdir b; touch b/1 b/2 b/3 b/4 b/5 b/6 b/7 b/8; " + std::string(kWork) + "rm b/$i; done"},
       {"it commits", "mkdir .git; " + std::string(kWork) + "echo >> .git/index; done"},
   };
   for (const Row& row : rows) {
@@ -125,7 +125,8 @@ TEST_CASE("an idle agent is ended, whatever changes besides its work") {
 }
 
 TEST_CASE("changes in folders that are left out are no work") {
-  for (const char* const name : {"node_modules", ".venv", "target", "__pycache__", ".git/objects"}) {
+  for (const char* const name :
+       {"node_modules", ".venv", "target", "__pycache__", ".git/objects"}) {
     CAPTURE(name);
     Bench bench;
     Launch wanted = silent(bench, "sleep 1000");

@@ -51,7 +51,8 @@ void examine_cgroup_limit(const Role& role, bool wanted, const std::string& key,
   if (!why.empty())
     warn(all, role + ": `" + key + "` is not enforced: " + why,
          "run baton as a service with `Delegate=yes` and `DelegateSubgroup=daemon` (systemd 254 or "
-         "later), as the unit files do, or remove `" + key + "`");
+         "later), as the unit files do, or remove `" +
+             key + "`");
 }
 
 }  // namespace

@@ -87,9 +87,8 @@ std::string table_of(const std::vector<FlowStatus>& all, const SilentFlows& sile
                std::string(word(status.cause.condition)), std::string(word(status.cause.reason)),
                status.declared, std::to_string(status.agents), ago(status.last_activity, now),
                status.cost ? dollars(*status.cost) : "",
-               status.why + (since == silent.end()
-                                 ? ""
-                                 : "; silent for " + span_text(since->second, now))});
+               status.why +
+                   (since == silent.end() ? "" : "; silent for " + span_text(since->second, now))});
     table.colour(1, colour_of(status.cause.condition));
   }
   return table.text();

@@ -258,11 +258,10 @@ Result<Launch> Planning::launch(Draft& next, const PlanningContext& now, const S
     brief = entry->dialect->brief(view, start.desired);
   }
   const auto spec = agents_.find(start.agent);
-  auto described =
-      start.desired.action
-          ? make_launch(start, setup_.action, brief, setup_.environment)
-          : make_launch(start, spec == agents_.end() ? AgentSpec{} : spec->second, brief,
-                        setup_.environment, previous_run(record, start));
+  auto described = start.desired.action
+                       ? make_launch(start, setup_.action, brief, setup_.environment)
+                       : make_launch(start, spec == agents_.end() ? AgentSpec{} : spec->second,
+                                     brief, setup_.environment, previous_run(record, start));
   std::vector<std::string> files;
   for (const auto& [path, row] : record.accepted)
     files.push_back(path);

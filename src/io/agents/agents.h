@@ -75,7 +75,8 @@ std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string
 std::string delegated_cgroup();
 
 /// Why the limit that needs this controller (`memory`, `pids`) is not enforced for agents of the
-/// process `daemon`, or of a daemon that this process would start (0). "" if it is. Changes nothing.
+/// process `daemon`, or of a daemon that this process would start (0). "" if it is. Changes
+/// nothing.
 std::string unenforced_limit(std::int64_t daemon, const std::string& controller);
 
 }  // namespace baton
