@@ -203,7 +203,7 @@ def warned_by_doctor(exe):
         baton.configure()
         told = warnings(baton)
         check(any("other: mine prints nothing before its end, and `idle_timeout` is 5m." in each for each in told), told)
-        check(any("worker: `timeout` is 0s, and other agents work in its folder" in each for each in told), told)
+        check(any("worker: `timeout` is 0s, and other agents may work in its folder" in each for each in told), told)
         baton.settings["agents"]["worker"]["timeout"] = "2h"
         baton.settings["agents"]["other"]["idle_timeout"] = "15m"
         baton.configure()

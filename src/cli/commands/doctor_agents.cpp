@@ -1,7 +1,6 @@
 // The part of `baton doctor` about limits of agents that do not do what people expect of them.
 
 #include <chrono>
-#include <map>
 
 #include "base/time.h"
 #include "cli/commands/doctor.h"
@@ -29,20 +28,18 @@ void examine_silence(const Role& role, const AgentSpec& spec, Diagnoses& all) {
 }
 
 /// A file that one agent changes also shows that another one in the same folder lives. Then only
-/// `timeout` ends an agent that hangs.
-void examine_shared_folders(const std::map<Role, AgentSpec>& agents, const std::string& root,
-                            Diagnoses& all) {
-  std::map<std::string, std::size_t> users;
-  const auto folder_of = [&](const AgentSpec& spec) { return spec.cwd.empty() ? root : spec.cwd; };
-  for (const auto& [role, spec] : agents)
-    ++users[folder_of(spec)];
-  for (const auto& [role, spec] : agents)
-    if (spec.limits.timeout == Millis(0) && spec.limits.idle_timeout != Millis(0) &&
-        users[folder_of(spec)] > 1)
-      warn(all,
-           role + ": `timeout` is 0s, and other agents work in its folder " + folder_of(spec) +
-               " too. Their changes of files keep `idle_timeout` from ending it when it hangs",
-           "give it a `timeout`, or a folder of its own with `cwd`");
+/// `timeout` ends an agent that hangs. Runs of one agent may share its folder, too.
+void examine_shared_folder(const Role& role, const AgentSpec& spec, const Setup& setup,
+                           Diagnoses& all) {
+  const std::string& folder = spec.cwd.empty() ? setup.environment.root : spec.cwd;
+  const bool one_for_each_flow = folder.find("${") != std::string::npos;
+  if (spec.limits.timeout != Millis(0) || spec.limits.idle_timeout == Millis(0) ||
+      setup.max_running == 1 || one_for_each_flow)
+    return;
+  warn(all,
+       role + ": `timeout` is 0s, and other agents may work in its folder " + folder +
+           " too. Their changes of files keep `idle_timeout` from ending it when it hangs",
+       "give it a `timeout`, or a folder of its own with `cwd`");
 }
 
 void examine_cgroup_limit(const Role& role, bool wanted, const std::string& key,
@@ -60,10 +57,10 @@ void examine_cgroup_limit(const Role& role, bool wanted, const std::string& key,
 void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all) {
   for (const auto& [role, spec] : setup.agents) {
     examine_silence(role, spec, all);
+    examine_shared_folder(role, spec, setup, all);
     examine_cgroup_limit(role, spec.memory_max_bytes > 0, "memory_max", "memory", daemon, all);
     examine_cgroup_limit(role, spec.tasks_max > 0, "tasks_max", "pids", daemon, all);
   }
-  examine_shared_folders(setup.agents, setup.environment.root, all);
 }
 
 }  // namespace baton
