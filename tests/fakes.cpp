@@ -631,6 +631,51 @@ void FakeAgents::forget(const FlowId& flow) {
   begun_.erase(flow);
 }
 
+// ---- providers
+// -------------------------------------------------------------------------------------
+
+Result<std::vector<Parked>> FakeProviders::parked() {
+  fuse_.moment();
+  if (sees_nothing || (fails && hides_errors))
+    return std::vector<Parked>{};
+  if (fails)
+    return fail(*fails, *fails == Errc::busy ? "another process locks it" : "it is damaged",
+                "daemon.db");
+  return rows;
+}
+
+Result<void> FakeProviders::write(const Parked& row, bool is_parked) {
+  fuse_.moment();
+  if (fails || shut)
+    return fail(fails ? *fails : *shut, "it cannot be written", "daemon.db");
+  std::erase_if(rows, [&](const Parked& each) {
+    return each.whose == row.whose && each.login == row.login;
+  });
+  if (is_parked) {
+    rows.push_back(row);
+    if (forgets_run)
+      rows.back().run.clear();
+    if (in_memory)
+      unsaved_.push_back(rows.back());
+  }
+  fuse_.moment();
+  return {};
+}
+
+void FakeProviders::daemon_killed() {
+  for (const Parked& row : unsaved_)
+    std::erase(rows, row);
+  unsaved_.clear();
+}
+
+Result<void> FakeProviders::park(const Parked& row) {
+  return write(row, true);
+}
+
+Result<void> FakeProviders::release(const Parked& row) {
+  return write(row, false);
+}
+
 // ---- requests
 // -------------------------------------------------------------------------------------
 

@@ -42,22 +42,26 @@ class Fuse {
 /// Providers in memory. They survive a crash of the daemon, as the file does.
 class FakeProviders : public Providers {
  public:
-  Result<std::vector<Parked>> parked() override {
-    if (locked)
-      return fail(Errc::busy, "the file is locked");
-    return rows;
-  }
-  void park(const Parked& row) override {
-    std::erase_if(rows, [&](const Parked& each) {
-      return each.whose == row.whose && each.login == row.login;
-    });
-    rows.push_back(row);
-  }
-  void release(const ProviderAccount& whose) override {
-    std::erase_if(rows, [&](const Parked& row) { return holds({row.whose, row.login}, whose, {}); });
-  }
+  explicit FakeProviders(Fuse& fuse) : fuse_(fuse) {}
+  Result<std::vector<Parked>> parked() override;
+  Result<void> park(const Parked& row) override;
+  Result<void> release(const Parked& row) override;
+
   std::vector<Parked> rows;
-  bool locked = false;
+  std::optional<Errc> fails;  ///< each call fails so
+  std::optional<Errc> shut;   ///< rows can be read and not written
+  void daemon_killed();
+
+  // Mutants.
+  bool in_memory = false;     ///< what is parked is lost in a crash
+  bool sees_nothing = false;  ///< nothing is parked
+  bool hides_errors = false;  ///< what cannot be read is taken for nothing
+  bool forgets_run = false;   ///< a row does not name the run that met it
+
+ private:
+  Result<void> write(const Parked& row, bool is_parked);
+  Fuse& fuse_;
+  std::vector<Parked> unsaved_;
 };
 
 /// Every zone is UTC.

@@ -181,12 +181,14 @@ void World::kill() {
   engine.reset();
   agents.daemon_killed();
   disk.daemon_killed();
+  providers.daemon_killed();
 }
 
 void World::power_cut() {
   engine.reset();
   agents.power_cut();
   disk.daemon_killed();
+  providers.daemon_killed();
   journal.power_cut();
 }
 

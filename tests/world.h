@@ -22,7 +22,7 @@ struct World {
   Fuse fuse;
   Deeds deeds;
   FakeClock clock;
-  FakeProviders providers;
+  FakeProviders providers{fuse};
   UtcZones zones;
   FakeDisk disk{fuse, deeds};
   FakeJournal journal{fuse};

@@ -37,6 +37,8 @@ constexpr std::array<ReasonRow, 55> kReasons = {{
     {R::disk_full, "disk_full", kWaiting, C::waiting, "the disk of the state folder is full"},
     {R::cannot_start, "cannot_start", kWaiting, C::waiting,
      "the machine lacks descriptors, memory or the like; tried again"},
+    {R::journal_locked, "journal_locked", kWaiting, C::waiting,
+     "another program locks a database of baton's; `why` names it"},
     {R::provider_limit, "provider_limit", kWaiting, C::waiting,
      "the provider of the agent has a limit, until `until`"},
     {R::transient, "transient", kWaiting, C::waiting,

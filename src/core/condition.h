@@ -52,6 +52,7 @@ enum class Reason : std::uint8_t {
   root_away,
   disk_full,
   cannot_start,
+  journal_locked,
   provider_limit,
   transient,
   // blocked

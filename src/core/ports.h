@@ -336,13 +336,14 @@ class Clock {
 class Providers {
  public:
   virtual ~Providers() = default;
-  /// All rows, after those have been kept that could not be kept before. An error: nothing may
-  /// start, because a limit may be unknown.
+  /// All rows. An error: nothing may start, because a limit may be unknown. Errc::busy: another
+  /// process locks them.
   virtual Result<std::vector<Parked>> parked() = 0;
-  /// Adds or replaces the row of this provider, account, model and kind (`login`).
-  virtual void park(const Parked& row) = 0;
-  /// Removes the rows that hold this account: a run of it has succeeded.
-  virtual void release(const ProviderAccount& whose) = 0;
+  /// Adds or replaces the row of this provider, account, model and kind (`login`). Without an error
+  /// it survives a crash from now on.
+  virtual Result<void> park(const Parked& row) = 0;
+  /// Removes the row of the same provider, account, model and kind.
+  virtual Result<void> release(const Parked& row) = 0;
 };
 
 /// What clocks on the wall show.

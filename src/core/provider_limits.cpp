@@ -22,19 +22,42 @@ Millis probe_pause(std::uint32_t doublings) {
 
 }  // namespace
 
+bool is_same_limit(const Parked& parked, const Run& run) {
+  return parked.run == run.id || !parked.until || *parked.until > run.ended;
+}
+
+bool is_told_by(const std::optional<Parked>& before, const Run& run) {
+  return !before || !is_same_limit(*before, run) || before->run == run.id;
+}
+
 Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccount& whose,
                        std::optional<Time> named, const Run& run, const std::string& why) {
-  Parked row;
-  row.whose = whose;
-  row.times = before ? before->times + 1 : 1;
-  row.since = before && before->until && *before->until > run.ended ? before->since : run.ended;
-  row.run = run.id;
-  row.why = why;
+  const bool again = before && is_same_limit(*before, run);
+  Parked row = again ? *before : Parked{};
+  if (!again) {
+    row.whose = whose;
+    row.since = run.ended;
+    row.run = run.id;
+    row.why = why;
+    row.times = before ? before->times + 1 : 1;
+  }
   Time until = named ? std::max(*named, run.ended) : run.ended + probe_pause(row.times - 1);
   if (row.times >= kDoubted)
     until = std::max(until, run.ended + probe_pause(row.times - kDoubted));
-  row.until = until + varied(std::min((until - run.ended) / 10, kMostExtra), run.id);
+  until += varied(std::min((until - run.ended) / 10, kMostExtra), run.id);
+  row.until = again ? std::max(*before->until, until) : until;
   return row;
+}
+
+Parked parked_by_login(const std::optional<Parked>& before, const ProviderAccount& whose,
+                       const Run& run, const std::string& why) {
+  return before ? *before : Parked{whose, true, run.ended, std::nullopt, 1, run.id, why};
+}
+
+bool is_over_for(const Parked& parked, const ProviderAccount& agent, const Run& run) {
+  return parked.until && *parked.until <= run.started && parked.whose.provider == agent.provider &&
+         parked.whose.account == agent.account &&
+         (parked.whose.model.empty() || parked.whose.model == agent.model);
 }
 
 bool holds(const Parked& parked, const ProviderAccount& agent, Time now) {

@@ -34,18 +34,31 @@ struct Parked {
   Time since{};               ///< when it was met first
   std::optional<Time> until;  ///< nothing: until a person or a changed login
   std::uint32_t times = 1;    ///< met in a row, without a success in between
-  RunId run;                  ///< that met it last
+  RunId run;                  ///< that met it first
   std::string why;            ///< what the program said
   bool operator==(const Parked&) const = default;
 };
+
+/// Whether a run has met the limit of the row, and not a further one: the row is still in force, or
+/// it is the run's own. So agents that work at the same time count once, and so does an end that is
+/// judged again after a crash or a failed commit.
+bool is_same_limit(const Parked& parked, const Run& run);
+/// Whether people hear of the limit from this run: once, however often its end is judged.
+bool is_told_by(const std::optional<Parked>& before, const Run& run);
 
 /// The row after a run of `whose` has met a limit. `before`: the row so far. `named`: when the
 /// limit ends by the program. Without a time baton tries again after 15 minutes, then after twice
 /// as long each time, up to five hours; from the third time in a row on it waits at least that
 /// long. A tenth of the wait, at most 90 s, is added, different for each run, so that not all start
-/// at once.
+/// at once. Of two runs that meet the same limit the later time counts.
 Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccount& whose,
                        std::optional<Time> named, const Run& run, const std::string& why);
+/// The row after a login was refused to a run.
+Parked parked_by_login(const std::optional<Parked>& before, const ProviderAccount& whose,
+                       const Run& run, const std::string& why);
+/// Whether a successful run of the agent ends the row: it was started after the row's time. A run
+/// that was at work before says nothing of a limit that another one has met meanwhile.
+bool is_over_for(const Parked& parked, const ProviderAccount& agent, const Run& run);
 
 /// Whether the row keeps this agent from starting now.
 bool holds(const Parked& parked, const ProviderAccount& agent, Time now);

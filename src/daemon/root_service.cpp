@@ -196,8 +196,9 @@ void RootService::note_trouble(const DaemonState& state) {
     now = {Reason::root_away, describe(), *away_since_};
   else if (engine_->disk_full())
     now = {Reason::disk_full, "the disk of " + served_.state_folder + " is full", clock_->now()};
-  else if (state.held && state.held->cause.reason == Reason::cannot_start)
-    now = {Reason::cannot_start, state.held->why, clock_->now()};
+  else if (state.held && (state.held->cause.reason == Reason::cannot_start ||
+                          state.held->cause.reason == Reason::journal_locked))
+    now = {state.held->cause.reason, state.held->why, clock_->now()};
   else
     return trouble_.reset();
   if (trouble_ && trouble_->reason == now.reason)

@@ -119,6 +119,7 @@ class RealEngine : public Engine {
             .blind = input_queue_.blind(),
             .try_again = try_again_,
             .trouble = trouble_,
+            .locked = locked_,
             .being_written = parts_->intake.being_written(ports_.clock.now()),
             .elsewhere = elsewhere_,
             .now = ports_.clock.now(),
@@ -156,6 +157,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;      ///< next step after a failed commit or while the disk is full
   std::optional<Time> try_again_;  ///< no starts until then: processes or space are missing
   std::string trouble_;
+  bool locked_ = false;  ///< `trouble_`: another process locks what is needed
   std::string stop_why_;  ///< not empty: stop all agents, for this reason
 };
 
@@ -260,6 +262,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   const Starter starting = prepare(ports_.agents, next, plan(), launches);
   if (!starting.trouble.empty()) {
     trouble_ = starting.trouble;
+    locked_ = false;
     parts_->planning.could_not_start(starting.failed, starting.trouble);
     try_again_ = next.now + kStepAgain;
   }
@@ -316,14 +319,17 @@ void RealEngine::gather(Draft& next) {
   run_completion_.tell(next, records_);
   backup_encryption_.tend(parts_->setup, parts_->catalog);
   backup_encryption_.tell(next);
-  input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_);
+  const auto kept = input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_);
   // After the ends: a limit that one of them met holds the starts of this step.
-  if (auto parked = ports_.providers.parked()) {
+  auto parked = ports_.providers.parked();
+  if (parked && kept) {
     parked_ = *std::move(parked);
-  } else {
-    trouble_ = "the parked providers are unknown: " + describe(parked.error());
-    try_again_ = next.now + kStepAgain;
+    return;
   }
+  const Error& error = parked ? kept.error() : parked.error();
+  trouble_ = "it is not known which providers have a limit: " + describe(error);
+  locked_ = error.code == Errc::busy;
+  try_again_ = next.now + kStepAgain;
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {

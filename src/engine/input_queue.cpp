@@ -113,8 +113,9 @@ std::set<std::string> files_of(const FlowRecord* record, const RunId& id) {
 
 }  // namespace
 
-void InputQueue::gather(Draft& next, const ConfiguredParts& parts, const FlowRecords& records,
-                        const FlowIndex& flow_index, RunCompletion& ending) {
+Result<void> InputQueue::gather(Draft& next, const ConfiguredParts& parts,
+                                const FlowRecords& records, const FlowIndex& flow_index,
+                                RunCompletion& ending) {
   if (!parts.setup.rehearsal)
     look_late(next.now);
   // Without descriptors or memory baton cannot list folders either. A scan reports that.
@@ -123,6 +124,7 @@ void InputQueue::gather(Draft& next, const ConfiguredParts& parts, const FlowRec
   for (const std::string& path : parts.intake.due(next.now))
     dirty_.insert(path);
   later_.clear();
+  Result<void> kept;
   for (const RunEnd& ended : ends_) {
     const FlowRecord* const record = record_of(records, flow_index, ended.run);
     const std::set<std::string> worked_on = files_of(record, ended.run);
@@ -131,11 +133,16 @@ void InputQueue::gather(Draft& next, const ConfiguredParts& parts, const FlowRec
       ending.heard(ended.run);
       continue;
     }
-    ending.enter(next, records, flow_index, parts.setup, ended);
+    if (auto entered = ending.enter(next, records, flow_index, parts.setup, ended); !entered) {
+      later_.push_back(ended);
+      kept = std::move(entered);
+      continue;
+    }
     dirty_.insert(worked_on.begin(), worked_on.end());
     if (record != nullptr)
       dirty_.merge(parts.intake.scan().created(*record));
   }
+  return kept;
 }
 
 bool InputQueue::has_ended(const RunId& run) const {

@@ -52,9 +52,9 @@ class InputQueue {
   void mind_late(Time now);
 
   /// Adds what came without a file event: late writes, files to look at again, and the ends of
-  /// runs.
-  void gather(Draft& next, const ConfiguredParts& parts, const FlowRecords& records,
-              const FlowIndex& flow_index, RunCompletion& ending);
+  /// runs. An error: ends wait because what follows from them for their provider cannot be kept.
+  Result<void> gather(Draft& next, const ConfiguredParts& parts, const FlowRecords& records,
+                      const FlowIndex& flow_index, RunCompletion& ending);
   /// Looks at the files that may have changed. Errc::io as Intake::look.
   Result<void> look(Draft& next, ConfiguredParts& parts, const std::vector<Request>& requests,
                     PendingWrites& pending_writes);

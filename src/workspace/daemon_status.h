@@ -29,7 +29,7 @@ namespace baton {
 
 /// What keeps a root from working, for `baton status --check`.
 struct RootTrouble {
-  Reason reason = Reason::cannot_start;  ///< or root_away, disk_full
+  Reason reason = Reason::cannot_start;  ///< or journal_locked, root_away, disk_full
   std::string why;
   Time since{};  ///< since when it is for this reason, as far as this daemon knows
   bool operator==(const RootTrouble&) const = default;

@@ -54,11 +54,10 @@ Result<std::size_t> release_providers(const Context& context,
       return pass_on(rows);
     for (const Parked& row : *rows)
       if (wanted(row)) {
-        providers->release(row.whose);
+        if (auto done = providers->release(row); !done)
+          return pass_on(done);
         ++released;
       }
-    if (auto kept = providers->parked(); !kept)
-      return pass_on(kept);
   }
   return released;
 }

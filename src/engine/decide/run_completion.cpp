@@ -142,16 +142,16 @@ Run ended_run(Run run, const RunEnd& end, Time now) {
   return run;
 }
 
-void RunCompletion::enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
-                          const Setup& setup, RunEnd ended) {
+Result<void> RunCompletion::enter(Draft& next, const FlowRecords& records,
+                                  const FlowIndex& flow_index, const Setup& setup, RunEnd ended) {
   asked_.erase(ended.run);
   const FlowRecord* const known = record_of(records, flow_index, ended.run);
   if (known == nullptr)
-    return;
+    return {};
   FlowRecord& record = next.touch(known->id);
   Run run = *record.run(ended.run);
   if (!run.live())
-    return;
+    return {};
   // An interrupted run counts as stopped only if the journal has its stop, or would have it if the
   // disk had room.
   if ((run.state == RunState::stopping || unjournalled_.contains(run.id)) &&
@@ -160,11 +160,13 @@ void RunCompletion::enter(Draft& next, const FlowRecords& records, const FlowInd
   // A program that prints its prompt has not answered it.
   ended.output = without_echo(std::move(ended.output), ended.prompt);
   run = ended_run(std::move(run), ended, next.now);
-  judgement_.enter(run, ended, setup, record.runs, next);
+  if (auto kept = judgement_.enter(run, ended, setup, record.runs, next); !kept)
+    return kept;
   next.put(record, run);
   next.decide.insert(record.id);
   record.last_activity = next.now;
   next.event("ended", record.id, ending_text(run), run.key.subject, run.key.role, run.id);
+  return {};
 }
 
 }  // namespace baton

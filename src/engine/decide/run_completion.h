@@ -53,9 +53,10 @@ class RunCompletion {
 
   /// The run has ended, but its end cannot be entered yet: stops asking.
   void heard(const RunId& run) { asked_.erase(run); }
-  /// Enters the end of a live run. Ignores the end of any other run.
-  void enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
-             const Setup& setup, RunEnd ended);
+  /// Enters the end of a live run. Ignores the end of any other run. An error: the end is not
+  /// entered, and has to be tried again; see RunJudgement.
+  Result<void> enter(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
+                     const Setup& setup, RunEnd ended);
 
  private:
   struct Asked {

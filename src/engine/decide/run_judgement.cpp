@@ -28,24 +28,21 @@ std::string zone_of(const AgentSpec& agent) {
   return zone == agent.env.end() ? "" : zone->second;
 }
 
-/// The row that is in force for the same account and kind, if there is one.
-std::optional<Parked> row_before(Providers& providers, const ProviderAccount& whose, bool login) {
-  const auto rows = providers.parked();
-  if (!rows)
-    return std::nullopt;
-  const auto found = std::find_if(rows->begin(), rows->end(), [&](const Parked& row) {
+std::optional<Parked> row_of(const std::vector<Parked>& rows, const ProviderAccount& whose,
+                             bool login) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Parked& row) {
     return row.whose == whose && row.login == login;
   });
-  return found == rows->end() ? std::nullopt : std::optional(*found);
+  return found == rows.end() ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace
 
-void RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup,
-                         std::span<const Run> earlier, Draft& next) {
+Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup,
+                                 std::span<const Run> earlier, Draft& next) {
   const auto known = setup.agents.find(run.agent);
   if (run.agent.empty() || known == setup.agents.end() || known->second.adapter == nullptr)
-    return;
+    return {};
   const AgentSpec& agent = known->second;
   // Texts name times of the wall clock; the engine's clock may differ from it.
   const Millis ahead = next.wall - next.now;
@@ -73,29 +70,42 @@ void RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup,
   if (run.outcome == Outcome::transient &&
       transients_before(run, earlier) + 1 >= agent.max_transient)
     run.outcome = Outcome::failed;
-  if (run.outcome == Outcome::succeeded)
-    providers_.release(account_of(agent));
+  const std::optional<Time> named = judgement.limit && judgement.limit->until
+                                        ? std::optional(*judgement.limit->until - ahead)
+                                        : std::nullopt;
   ProviderAccount whose = account_of(agent);
-  if (judgement.limit) {
-    if (!judgement.limit->of_model)
-      whose.model.clear();
-    const auto before = row_before(providers_, whose, false);
-    const std::optional<Time> named =
-        judgement.limit->until ? std::optional(*judgement.limit->until - ahead) : std::nullopt;
-    const Parked row = parked_by_limit(before, whose, named, run, judgement.error);
-    providers_.park(row);
-    if (!before || !before->until || *before->until <= run.ended)
-      next.event("provider_limit", run.key.flow, hold_of(row, run.agent).why, run.key.subject,
-                 run.key.role, run.id);
-  } else if (run.outcome == Outcome::auth) {
+  if (!judgement.limit || !judgement.limit->of_model)
     whose.model.clear();
-    const bool again = row_before(providers_, whose, true).has_value();
-    const Parked row{whose, true, run.ended, std::nullopt, 1, run.id, judgement.error};
-    providers_.park(row);
-    if (!again)
-      next.event("login_refused", run.key.flow, hold_of(row, run.agent).why, run.key.subject,
-                 run.key.role, run.id);
-  }
+  return keep(run, account_of(agent), whose, judgement.limit.has_value(), named, next);
+}
+
+/// `agent`: whose run it was; `whose`: whose limit it has met.
+Result<void> RunJudgement::keep(const Run& run, const ProviderAccount& agent,
+                                const ProviderAccount& whose, bool limited,
+                                std::optional<Time> named, Draft& next) {
+  const bool refused = run.outcome == Outcome::auth;
+  if (!limited && !refused && run.outcome != Outcome::succeeded)
+    return {};
+  const auto rows = providers_.parked();
+  if (!rows)
+    return tl::unexpected<Error>(rows.error());
+  if (run.outcome == Outcome::succeeded)
+    for (const Parked& row : *rows)
+      if (is_over_for(row, agent, run))
+        if (auto done = providers_.release(row); !done)
+          return done;
+  if (!limited && !refused)
+    return {};
+  const std::optional<Parked> before = row_of(*rows, whose, !limited);
+  const Parked row = limited ? parked_by_limit(before, whose, named, run, run.error)
+                             : parked_by_login(before, whose, run, run.error);
+  if (before != row)
+    if (auto done = providers_.park(row); !done)
+      return done;
+  if (is_told_by(before, run))
+    next.event(limited ? "provider_limit" : "login_refused", run.key.flow,
+               hold_of(row, run.agent).why, run.key.subject, run.key.role, run.id);
+  return {};
 }
 
 }  // namespace baton

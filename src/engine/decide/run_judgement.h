@@ -3,6 +3,7 @@
 // Enters what the agent's program reports into a run that has ended, and parks the provider if the
 // run has met a limit of it. How the output of a program is read: adapters/judge.h.
 
+#include <optional>
 #include <span>
 
 #include "config/setup.h"
@@ -17,12 +18,18 @@ class RunJudgement {
       : providers_(providers), zones_(zones) {}
 
   /// Enters outcome, reason, error, session, cost and tokens into `run`, which has its end already.
-  /// `earlier`: the runs of its flow. Adds an event to the draft if a provider is parked. Does
-  /// nothing for an action of a dialect, whose exit status says all.
-  void enter(Run& run, const RunEnd& end, const Setup& setup, std::span<const Run> earlier,
-             Draft& next);
+  /// `earlier`: the runs of its flow. Parks the provider if the run has met a limit, and adds an
+  /// event to the draft if the limit is new. Does nothing for an action of a dialect, whose exit
+  /// status says all.
+  /// An error: what follows for the provider is not kept, so the end must not be entered now. Both
+  /// may be repeated without further effect.
+  Result<void> enter(Run& run, const RunEnd& end, const Setup& setup, std::span<const Run> earlier,
+                     Draft& next);
 
  private:
+  Result<void> keep(const Run& run, const ProviderAccount& agent, const ProviderAccount& whose,
+                    bool limited, std::optional<Time> named, Draft& next);
+
   Providers& providers_;
   const TimeZones& zones_;
 };

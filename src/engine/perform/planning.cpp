@@ -83,7 +83,7 @@ std::optional<Hold> Planning::held(const PlanningContext& now) const {
   if (now.try_again)
     return Hold{"",
                 "",
-                Reason::cannot_start,
+                now.locked ? Reason::journal_locked : Reason::cannot_start,
                 now.trouble + "; tried again at " + iso_time(*now.try_again),
                 "",
                 *now.try_again};

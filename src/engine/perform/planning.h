@@ -43,6 +43,7 @@ struct PlanningContext {
   std::string blind;              ///< why the root cannot be looked at; "" if it can
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
+  bool locked = false;  ///< `trouble`: another process locks what is needed
   /// Files that cannot be parsed or read and may still be being written, by flow.
   std::map<FlowId, std::vector<std::string>> being_written;
   /// Agents that work on files that belong to other flows by now.

@@ -27,6 +27,8 @@ using sqlite::Database;
 using sqlite::Statement;
 
 constexpr mode_t kFileMode = 0640;
+/// Two daemons lock it for milliseconds. Whoever locks it longer must not stop the daemon's loop.
+constexpr const char* kBusyTimeout = "PRAGMA busy_timeout=250";
 constexpr std::int64_t kVersion = 1;
 constexpr const char* kTables = R"sql(
 BEGIN IMMEDIATE;
@@ -60,75 +62,150 @@ class DaemonDb : public Providers {
   DaemonDb(std::string path, bool read_only) : path_(std::move(path)), read_only_(read_only) {}
 
   Result<std::vector<Parked>> parked() override {
-    if (auto kept = keep(); !kept)
-      return pass_on(kept);
-    if (auto fresh = refresh(); !fresh)
+    if (auto fresh = explained(refresh()); !fresh)
       return pass_on(fresh);
     if (!read_only_)
       return rows_;
     std::vector<Parked> all = rows_;
-    for (const auto& change : changes_)
-      apply(change, all);
+    for (const auto& [row, is_parked] : supposed_)
+      apply(row, is_parked, all);
     return all;
   }
 
-  void park(const Parked& row) override { changes_.push_back({row, std::nullopt}); }
+  Result<void> park(const Parked& row) override {
+    if (read_only_) {
+      supposed_.emplace_back(row, true);
+      return {};
+    }
+    return explained(write(row));
+  }
 
-  void release(const ProviderAccount& whose) override {
-    if (std::any_of(rows_.begin(), rows_.end(),
-                    [&](const Parked& row) { return is_of(row, whose); }) ||
-        !changes_.empty())
-      changes_.push_back({std::nullopt, whose});
+  Result<void> release(const Parked& row) override {
+    if (read_only_) {
+      supposed_.emplace_back(row, false);
+      return {};
+    }
+    return is_there() ? explained(erase(row)) : Result<void>();
   }
 
  private:
-  /// Either of the two.
-  struct Change {
-    std::optional<Parked> park;
-    std::optional<ProviderAccount> release;
-  };
-
-  static bool is_of(const Parked& row, const ProviderAccount& whose) {
-    return row.whose.provider == whose.provider && row.whose.account == whose.account &&
-           (row.whose.model.empty() || row.whose.model == whose.model);
+  Result<void> write(const Parked& row) {
+    if (auto opened = open(); !opened)
+      return opened;
+    seen_ = -1;
+    return rows::run(*db_, "INSERT OR REPLACE INTO parked VALUES(?,?,?,?,?,?,?,?,?)",
+                     row.whose.provider, row.whose.account, row.whose.model, flag(row.login),
+                     millis(row.since),
+                     row.until ? std::optional(millis(*row.until)) : std::optional<std::int64_t>(),
+                     std::int64_t{row.times}, row.run, row.why);
   }
 
-  static void apply(const Change& change, std::vector<Parked>& rows) {
-    std::erase_if(rows, [&](const Parked& row) {
-      return change.release ? is_of(row, *change.release)
-                            : row.whose == change.park->whose && row.login == change.park->login;
+  Result<void> erase(const Parked& row) {
+    if (auto opened = open(); !opened)
+      return opened;
+    seen_ = -1;
+    return rows::run(*db_,
+                     "DELETE FROM parked WHERE provider=? AND account=? AND model=? AND login=?",
+                     row.whose.provider, row.whose.account, row.whose.model, flag(row.login));
+  }
+
+  static void apply(const Parked& row, bool is_parked, std::vector<Parked>& rows) {
+    std::erase_if(rows, [&](const Parked& each) {
+      return each.whose == row.whose && each.login == row.login;
     });
-    if (change.park)
-      rows.push_back(*change.park);
+    if (is_parked)
+      rows.push_back(row);
   }
 
-  bool is_there() const {
+  /// Closes the file if it was removed, or if another one has its place.
+  bool is_there() {
     struct stat facts {};
-    return !path_.empty() && stat(path_.c_str(), &facts) == 0;
+    const bool there = !path_.empty() && lstat(path_.c_str(), &facts) == 0;
+    if (!there || facts.st_dev != device_ || facts.st_ino != inode_)
+      db_.reset();
+    device_ = facts.st_dev;
+    inode_ = facts.st_ino;
+    return there;
   }
 
-  Result<void> open(bool make) {
+  /// What is wrong with the file, before SQLite opens it.
+  Result<void> look() const {
+    struct stat facts {};
+    if (lstat(path_.c_str(), &facts) != 0)
+      return system_error(errno, "cannot look at it", path_);
+    if (!S_ISREG(facts.st_mode))
+      return fail(Errc::not_regular, std::string("it is not a regular file") + kBeginAnewWithout,
+                  path_);
+    if (access(path_.c_str(), read_only_ ? R_OK : R_OK | W_OK) != 0)
+      return fail(Errc::denied,
+                  std::string("it is not ") + (read_only_ ? "readable" : "writable") +
+                      " for this user; it belongs to user " + std::to_string(facts.st_uid) +
+                      ": act as that user, or give each user a state_dir of their own",
+                  path_);
+    return {};
+  }
+
+  /// Names the process that holds the lock.
+  Result<void> explained(Result<void> done) const {
+    if (!done && done.error().code == Errc::busy) {
+      const std::int64_t pid = lock_holder();
+      done.error().message =
+          pid > 0 ? "it is locked by process " + std::to_string(pid) : "another process locks it";
+      done.error().message += "; tried again until that process lets go";
+    }
+    if (!done && done.error().where.empty())
+      done.error().where = path_;
+    return done;
+  }
+
+  /// 0: unknown, as for processes in other containers. Between two calls this process holds no lock
+  /// of the file, so closing it here releases none.
+  std::int64_t lock_holder() const {
+    const Fd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return file && fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+  }
+
+  /// Opens the file, and makes it if it is not there.
+  Result<void> open() {
+    if (!is_there()) {
+      const Fd file(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                           kFileMode));
+      if (!file && errno != EEXIST)
+        return system_error(errno, "cannot make it", path_);
+      (void)is_there();
+    }
     if (db_ != nullptr)
       return {};
-    if (make) {
-      const int file =
-          ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode);
-      if (file < 0 && errno != EEXIST)
-        return system_error(errno, "cannot make it", path_);
-      if (file >= 0)
-        close(file);
-    }
-    auto db = Database::open(path_, read_only_ ? Database::Access::read : Database::Access::write);
+    if (auto usable = look(); !usable)
+      return usable;
+    // A reader who may write rolls back what a killed writer began.
+    const bool may_write = !read_only_ || access(path_.c_str(), W_OK) == 0;
+    auto db = Database::open(path_, !read_only_ ? Database::Access::write
+                                    : may_write ? Database::Access::look
+                                                : Database::Access::read);
     if (!db)
       return pass_on(db);
-    if (!read_only_)
-      if (auto made = (*db)->execute(kTables); !made)
-        return made;
+    auto done = (*db)->execute(kBusyTimeout);
+    std::int64_t tables = 0;
+    if (done)
+      done = rows::each(**db, "daemon.db", "SELECT count(*) FROM sqlite_schema", {},
+                        [&](Statement& row) { tables = row.integer(); });
+    // Empty: whoever made it was killed before the tables were there.
+    if (done && tables == 0 && read_only_)
+      return {};
+    if (done && tables == 0)
+      done = (*db)->execute(kTables);
     std::int64_t version = 0;
-    auto read = rows::each(**db, "meta", "SELECT value FROM meta WHERE name = 'version'", {},
-                           [&](Statement& row) { version = row.integer(); });
-    if (!read)
-      return read;
+    if (done)
+      done = rows::each(**db, "meta", "SELECT value FROM meta WHERE name = 'version'", {},
+                        [&](Statement& row) { version = row.integer(); });
+    if (!done) {
+      (*db)->rollback();
+      return done;
+    }
     if (version != kVersion)
       return fail(Errc::io,
                   "it has version " + std::to_string(version) + ", this baton knows " +
@@ -139,50 +216,18 @@ class DaemonDb : public Providers {
     return {};
   }
 
-  /// Writes what is not written yet.
-  Result<void> keep() {
-    if (changes_.empty() || read_only_)
-      return {};
-    auto done = open(true);
-    if (done)
-      done = db_->execute("BEGIN IMMEDIATE");
-    for (const Change& change : changes_)
-      if (done)
-        done = write(change);
-    if (done)
-      done = db_->execute("COMMIT");
-    if (!done) {
-      if (db_ != nullptr)
-        db_->rollback();
-      return done;
-    }
-    changes_.clear();
-    seen_ = -1;
-    return {};
-  }
-
-  Result<void> write(const Change& change) {
-    if (change.release)
-      return rows::run(
-          *db_, "DELETE FROM parked WHERE provider=? AND account=? AND (model='' OR model=?)",
-          change.release->provider, change.release->account, change.release->model);
-    const Parked& row = *change.park;
-    return rows::run(*db_, "INSERT OR REPLACE INTO parked VALUES(?,?,?,?,?,?,?,?,?)",
-                     row.whose.provider, row.whose.account, row.whose.model, flag(row.login),
-                     millis(row.since),
-                     row.until ? std::optional(millis(*row.until)) : std::optional<std::int64_t>(),
-                     std::int64_t{row.times}, row.run, row.why);
-  }
-
   /// Reads the rows if another connection, or this one, has changed them.
   Result<void> refresh() {
     if (!is_there()) {
-      db_.reset();
       rows_.clear();
       return {};
     }
-    if (auto opened = open(false); !opened)
+    if (auto opened = open(); !opened)
       return opened;
+    if (db_ == nullptr) {
+      rows_.clear();
+      return {};
+    }
     std::int64_t now = 0;
     auto done = rows::each(*db_, "daemon.db", "PRAGMA data_version", {},
                            [&](Statement& row) { now = row.integer(); });
@@ -202,17 +247,20 @@ class DaemonDb : public Providers {
 
   const std::string path_;
   const bool read_only_;
+  dev_t device_ = 0;  ///< of the file that is open
+  ino_t inode_ = 0;
   std::unique_ptr<Database> db_;
   std::vector<Parked> rows_;
   std::int64_t seen_ = -1;  ///< `data_version` of `rows_`; -1: to be read again
-  std::vector<Change> changes_;
+  /// Parked (true) or released by a command that only looks.
+  std::vector<std::pair<Parked, bool>> supposed_;
 };
 
 }  // namespace
 
 std::unique_ptr<Providers> make_providers(const std::string& state_folder, bool read_only) {
   return std::make_unique<DaemonDb>(
-      state_folder.substr(0, state_folder.rfind('/') + 1) + "daemon.db", read_only);
+      state_folder.substr(0, state_folder.rfind('/') + 1) + std::string(kDaemonDb), read_only);
 }
 
 std::unique_ptr<Providers> no_providers() {

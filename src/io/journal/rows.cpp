@@ -328,8 +328,7 @@ Result<void> each(Database& db, std::string_view table, std::string_view sql,
     if (!statement.damage().empty()) {
       const std::string damage = statement.damage();
       statement.reset();
-      return fail(Errc::io,
-                  "the journal is damaged: " + std::string(table) + "." + damage + kBeginAnew);
+      return fail(Errc::io, db.damage_text(std::string(table) + "." + damage));
     }
   }
   statement.reset();

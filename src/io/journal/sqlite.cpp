@@ -13,16 +13,35 @@ namespace {
 constexpr int kBusyMillis = 5000;
 constexpr std::size_t kShownBytes = 80;
 
+bool is_daemon_db(std::string_view path) {
+  return path.substr(path.rfind('/') + 1) == kDaemonDb;
+}
+
+/// How messages name a file.
+std::string name_of(std::string_view path) {
+  return is_daemon_db(path) ? std::string(kDaemonDb) : "the journal";
+}
+
+std::string damage_of(std::string_view path, std::string_view what) {
+  return name_of(path) + " is damaged: " + std::string(what) +
+         (is_daemon_db(path) ? kBeginAnewWithout : kBeginAnew);
+}
+
+std::string file_of(sqlite3* db) {
+  const char* const file = sqlite3_db_filename(db, "main");
+  return file == nullptr ? "" : file;
+}
+
 tl::unexpected<Error> failure(sqlite3* db) {
   // Save errno now: SQLite does not keep it for a failed commit (sqlite3_system_errno).
   const int system = errno;
   const int code = sqlite3_extended_errcode(db);
   const Errc meaning = error_code(code, system);
-  const char* file = sqlite3_db_filename(db, "main");
-  std::string message = std::string("the journal: ") + sqlite3_errmsg(db);
+  std::string file = file_of(db);
+  std::string message = name_of(file) + ": " + sqlite3_errmsg(db);
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-    message = std::string("the journal is damaged: ") + sqlite3_errmsg(db) + kBeginAnew;
-  return fail(meaning, std::move(message), file == nullptr ? "" : file);
+    message = damage_of(file, sqlite3_errmsg(db));
+  return fail(meaning, std::move(message), std::move(file));
 }
 
 /// A `file:` URI for a path; SQLite decodes `%xx`.
@@ -117,7 +136,7 @@ Result<bool> Statement::step() {
   column_ = 0;
   damage_.clear();
   if (bind_error_ != SQLITE_OK)
-    return fail(Errc::io, std::string("the journal cannot take a value: ") + sqlite3_errmsg(db_));
+    return fail(Errc::io, name_of(file_of(db_)) + " cannot take a value: " + sqlite3_errmsg(db_));
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW)
     return true;
@@ -207,13 +226,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
   const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, vfs_name());
   std::unique_ptr<Database> db(new Database(handle));  // NOLINT: the constructor is private
   if (handle == nullptr)
-    return fail(Errc::io, "no memory for the journal", path);
+    return fail(Errc::io, "no memory for " + name_of(path), path);
   if (code != SQLITE_OK) {
     const Errc meaning =
         sqlite3_system_errno(handle) == EACCES
             ? Errc::denied
             : error_code(sqlite3_extended_errcode(handle), sqlite3_system_errno(handle));
-    return fail(meaning, std::string("cannot open the journal: ") + sqlite3_errmsg(handle), path);
+    return fail(meaning, "cannot open " + name_of(path) + ": " + sqlite3_errmsg(handle), path);
   }
   auto configured = db->configure(access);
   if (!configured)
@@ -263,6 +282,10 @@ Result<Statement*> Database::prepare(std::string_view sql) {
   auto& place = statements_[std::string(sql)];
   place = std::make_unique<Statement>(db_, handle);
   return place.get();
+}
+
+std::string Database::damage_text(std::string_view what) const {
+  return damage_of(file_of(db_), what);
 }
 
 bool Database::in_transaction() const {

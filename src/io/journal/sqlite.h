@@ -1,6 +1,6 @@
 #pragma once
 
-// A thin layer over SQLite for the journal: handles that close themselves, results instead of error
+// A thin layer over SQLite for the journal and daemon.db: handles that close themselves, results instead of error
 // codes, parameters and columns in order instead of by number.
 
 #include <cstdint>
@@ -22,6 +22,10 @@ namespace baton {
 inline constexpr const char* kBeginAnew =
     "; restore it from a backup, or move the state folder away: baton then begins a new journal "
     "and starts again what is due";
+/// The same for `daemon.db`.
+inline constexpr const char* kBeginAnewWithout =
+    "; move it away: baton then begins a new one, and knows none of the limits that it has";
+inline constexpr std::string_view kDaemonDb = "daemon.db";
 
 }  // namespace baton
 
@@ -100,6 +104,8 @@ class Database : private Pinned {
   /// A statement, ready for parameters. It is prepared once per text and owned by the connection.
   Result<Statement*> prepare(std::string_view sql);
 
+  /// Says that the file is damaged, and what helps.
+  std::string damage_text(std::string_view what) const;
   bool in_transaction() const;
   /// Rolls back an open transaction. Does nothing without one.
   void rollback();
