@@ -151,7 +151,7 @@ class DaemonDb : public Providers {
       const std::int64_t pid = lock_holder();
       done.error().message =
           pid > 0 ? "it is locked by process " + std::to_string(pid) : "another process locks it";
-      done.error().message += "; tried again until that process lets go";
+      done.error().message += "; end that process, or wait until it lets go";
     }
     if (!done && done.error().where.empty())
       done.error().where = path_;
