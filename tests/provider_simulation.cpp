@@ -84,6 +84,7 @@ const Player& player(const Role& role) {
 /// A limit as this simulation remembers it, without the eyes of core/provider_limits.
 struct Known {
   bool login = false;
+  std::optional<bool> told = false;  ///< nothing: it may be a new limit, or the one before
   std::optional<Time> until;  ///< at least
   Time surely_over{};         ///< at the latest
 };
@@ -156,7 +157,10 @@ class ManyProviders {
     world_.providers.hides_errors = chance_.mutant == "starts_blindly";
     world_.providers.forgets_run = chance_.mutant == "forgets_who_met";
     world_.journal.after_commit = [this](const Commit& commit) { committed(commit); };
-    world_.agents.releasing = [this](const Launch& launch) { released(launch); };
+    world_.agents.releasing = [this, before = world_.agents.releasing](const Launch& launch) {
+      before(launch);
+      released(launch);
+    };
   }
 
   void say(std::string what) { chance_.say(std::move(what)); }
@@ -372,7 +376,8 @@ class ManyProviders {
         promise.outcome = Outcome::failed;
         break;
     }
-    end.exit_code = failed && !(is_codex == false && random_.one_in(2)) ? 1 : 0;
+    // Claude Code says in its result that it failed, whatever its exit status is.
+    end.exit_code = failed && (is_codex || random_.one_in(2)) ? 1 : 0;
     end.outcome = end.exit_code == 0 ? Outcome::succeeded : Outcome::failed;
     end.reason = end.exit_code == 0 ? "" : "exit_1";
     if (promise.outcome == Outcome::failed)
@@ -386,8 +391,9 @@ class ManyProviders {
         std::chrono::floor<std::chrono::minutes>(time.time_since_epoch()).count() % (24 * 60);
     const auto hour = minutes / 60;
     char text[16];
-    std::snprintf(text, sizeof text, "%d:%02d %s", static_cast<int>(hour % 12 == 0 ? 12 : hour % 12),
-                  static_cast<int>(minutes % 60), hour < 12 ? "AM" : "PM");
+    std::snprintf(text, sizeof text, "%d:%02d %s",
+                  static_cast<int>(hour % 12 == 0 ? 12 : hour % 12), static_cast<int>(minutes % 60),
+                  hour < 12 ? "AM" : "PM");
     return text;
   }
 
@@ -403,8 +409,10 @@ class ManyProviders {
       case 3:
       case 4:
       case 5:
-        if (!running.empty())
-          finish(*random_.pick(running), any_end(*random_.pick(running)));
+        if (!running.empty()) {
+          const Shim& shim = *random_.pick(running);
+          finish(shim, any_end(shim));
+        }
         break;
       case 6:
       case 7:
@@ -468,6 +476,8 @@ class ManyProviders {
 
   /// Another daemon of the same folder has met a limit, and told it.
   void other_daemon() {
+    if (world_.providers.fails || world_.providers.shut)
+      return;
     Run run;
     run.id = "other" + std::to_string(++others_);
     run.started = run.ended = world_.clock.at;
@@ -481,27 +491,30 @@ class ManyProviders {
     const auto named = random_.one_in(2) ? std::nullopt
                                          : std::optional<Time>(world_.clock.at +
                                                                std::chrono::minutes(random_.below(90)));
-    const Parked now =
-        parked_by_limit(row == rows.end() ? std::nullopt : std::optional(*row), whose, named, run,
-                        "elsewhere");
+    const auto before = row == rows.end() ? std::nullopt : std::optional(*row);
+    const Parked now = parked_by_limit(before, whose, named, run, "elsewhere");
     if (row != rows.end())
       rows.erase(row);
     rows.push_back(now);
-    met(whose, false, named.value_or(run.ended + kFirstProbe), run.ended);
+    const bool told = is_told_by(before, run);
+    Known& known = met(whose, false, named.value_or(run.ended + kFirstProbe), run.ended);
+    known.told = told || known.told.value_or(true);
   }
 
   // ---- what must hold ---------------------------------------------------------------------------
 
-  /// Enters a limit. True: it is a further one, as far as anybody can tell.
-  void met(const ProviderAccount& whose, bool login, std::optional<Time> until, Time ended) {
+  /// Enters a limit that was met at `ended`.
+  Known& met(const ProviderAccount& whose, bool login, std::optional<Time> until, Time ended) {
     const auto [row, fresh] = limits_.try_emplace({whose, login});
     Known& known = row->second;
     known.login = login;
-    const bool in_force = !fresh && (login || *known.until > ended);
-    known.until = in_force && !login ? std::max(*known.until, *until) : until;
+    if (!fresh && !login && *known.until <= ended)
+      known.told = known.surely_over <= ended ? std::optional(false) : std::nullopt;
+    known.until = !fresh && until ? std::max(*known.until, *until) : until;
     if (until)
-      known.surely_over = std::max(known.surely_over,
-                                   std::max(*until, ended + kLongestProbe) + kMostExtra);
+      known.surely_over =
+          std::max(known.surely_over, std::max(*until, ended + kLongestProbe) + kMostExtra);
+    return known;
   }
 
   static bool in_force(const Known& known, Time now) {
@@ -509,46 +522,57 @@ class ManyProviders {
   }
 
   void committed(const Commit& commit) {
+    std::map<Known*, std::string> now;  ///< what was met, and by whom
     for (const Run& run : commit.runs)
       if (!run.live())
-        ended(run, commit);
+        if (Known* const known = ended(run))
+          now[known] = run.id;
+    for (const Event& event : commit.events)
+      if (event.event == "provider_limit" || event.event == "login_refused")
+        told(event);
+    for (const auto& [known, run] : now)
+      if (!known->told.value_or(true))
+        say("nobody was told of the limit that run " + run + " met");
+      else
+        known->told = true;
     for (const Run& run : commit.runs)
       if (run.live() && run.state == RunState::started)
         started(run);
   }
 
-  void ended(const Run& run, const Commit& commit) {
+  /// What the run has met; nullptr: nothing, or it is known already.
+  Known* ended(const Run& run) {
     const auto promise = promised_.find(run.id);
     if (promise == promised_.end() || !settled_.insert(run.id).second)
-      return;
-    if (run.outcome != promise->second.outcome && run.outcome != Outcome::stopped &&
-        run.outcome != Outcome::interrupted)
+      return nullptr;
+    if (run.outcome != promise->second.outcome)
       say("run " + run.id + " of `" + run.agent + "` is " + std::string(word(run.outcome)) +
           " and reported " + std::string(word(promise->second.outcome)));
-    const bool login = run.outcome == Outcome::auth;
     if (run.outcome == Outcome::succeeded)
       std::erase_if(limits_, [&](const auto& row) {
-        return covers(row.first.first, player(run.agent).account) && row.second.until &&
+        return covers(row.first.first, player(run.agent).account) && !row.second.login &&
                row.second.surely_over <= run.started;
       });
+    const bool login = run.outcome == Outcome::auth;
     if (run.outcome != Outcome::limited && !login)
+      return nullptr;
+    return &met(promise->second.whose, login,
+                login ? std::nullopt
+                      : std::optional(promise->second.until.value_or(run.ended + kFirstProbe)),
+                run.ended);
+  }
+
+  void told(const Event& event) {
+    const auto promise = promised_.find(event.run);
+    if (promise == promised_.end())
       return;
-    const ProviderAccount& whose = promise->second.whose;
-    const auto before = limits_.find({whose, login});
-    const bool known = before != limits_.end() && in_force(before->second, run.ended);
-    const bool fresh =
-        before == limits_.end() || (!login && before->second.surely_over <= run.ended);
-    const bool told = std::any_of(commit.events.begin(), commit.events.end(), [&](const Event& e) {
-      return e.run == run.id && e.event == (login ? "login_refused" : "provider_limit");
-    });
-    if (told && known)
-      say("people were told twice of one limit of " + whose.provider + ", by run " + run.id);
-    if (!told && fresh)
-      say("nobody was told of the limit of " + whose.provider + " that run " + run.id + " met");
-    met(whose, login,
-        login ? std::nullopt
-              : std::optional(promise->second.until.value_or(run.ended + kFirstProbe)),
-        run.ended);
+    const bool login = event.event == "login_refused";
+    const auto row = limits_.find({promise->second.whose, login});
+    if (row == limits_.end())
+      return say("people were told of a limit that nobody met: " + event.why);
+    if (row->second.told.value_or(false))
+      say("people were told twice of one limit of " + row->first.first.provider + ": " + event.why);
+    row->second.told = true;
   }
 
   /// A limit uses up no attempt.
@@ -609,8 +633,8 @@ class ManyProviders {
       return;
     for (const auto& [flow, record] : world_.engine->records())
       for (const Hold& hold : record.holds)
-        if (hold.cause.reason == Reason::attempts_exhausted || hold.cause.condition == Condition::failed)
-          say(text(flow) + " has failed, and nothing but limits used up its attempts: " + hold.why);
+        if (hold.cause.condition == Condition::failed)
+          say(text(flow) + " has failed, and it had attempts left: " + hold.why);
   }
 
   // ---- the end ----------------------------------------------------------------------------------
