@@ -330,7 +330,7 @@ void FakeJournal::enter(const Run& run) {
     }
     // As the unique index of the real one.
     if (other.key == run.key && other.attempt == run.attempt && other.outcome != Outcome::voided &&
-        !other.forgiven)
+        !says_nothing(other.outcome) && !other.forgiven)
       faults.push_back("the journal was told of attempt " + std::to_string(run.attempt) + " of " +
                        text(run.key) + " twice");
   }
@@ -414,7 +414,7 @@ Result<Arrival> FakeJournal::commit(const Commit& commit) {
   }
   ++commits;
   for (const Run& run : commit.runs)
-    if (run.forgiven && forgiven)
+    if ((run.forgiven || says_nothing(run.outcome)) && forgiven)
       forgiven(run);
   if (after_commit)
     after_commit(commit);

@@ -203,7 +203,7 @@ class FakeJournal : public Journal {
   std::vector<std::string> faults;
   std::function<void(const Commit&)> before_commit;  ///< mutant: write before journal
   std::function<void(const Commit&)> after_commit;
-  std::function<void(const Run&)> forgiven;  ///< called for each forgiven run that is committed
+  std::function<void(const Run&)> forgiven;  ///< called for each run whose attempt is free again
 
   /// Mutant: after a restart it tells runs with somebody else's process number.
   bool mixes_up = false;

@@ -10,6 +10,7 @@
 // step=N` and is replayed by `--first S --seeds 1 --trace`.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -157,6 +158,13 @@ class ManyProviders {
     world_.providers.hides_errors = chance_.mutant == "starts_blindly";
     world_.providers.forgets_run = chance_.mutant == "forgets_who_met";
     world_.journal.after_commit = [this](const Commit& commit) { committed(commit); };
+    world_.journal.before_commit = [this, before = world_.journal.before_commit](const Commit& commit) {
+      if (before)
+        before(commit);
+      for (const Run& run : commit.runs)
+        if (!before_.contains(run.id))
+          before_[run.id] = stand_before(run);
+    };
     world_.agents.releasing = [this, before = world_.agents.releasing](const Launch& launch) {
       before(launch);
       released(launch);
@@ -213,14 +221,16 @@ class ManyProviders {
 
   /// Where the work of a key stands by its files: `status` and counts of a step, or the ticket.
   std::string stand_of(const Key& key) const {
-    if (key.flow.dialect == "rules")
-      return accepted(key.flow.name + ".json").dump();
+    if (key.flow.dialect == "rules") {
+      const Json ticket = accepted(key.flow.name + ".json");
+      return ticket.is_null() ? "" : ticket.dump();
+    }
     const Json state = accepted(folder(key.flow.name) + "/run_state.json");
     const Value* const step = json::at(*state, "/steps/" + key.subject);
     if (step == nullptr)
       return "";
     std::string all;
-    for (const char* const name : {"status", "iteration_count", "executions", "attempts"})
+    for (const char* const name : {"status", "iteration_count", "attempts"})
       if (const Value* const value = json::child(*step, name))
         all += std::string(name) + "=" + json::dump(*value) + " ";
     return all;
@@ -254,11 +264,26 @@ class ManyProviders {
                       report(shim, iso_time(world_.clock.at)));
   }
 
+  /// What the files said before the run was started. A start that was void has left its mark.
+  std::string stand_before(const Run& run) const {
+    const auto& runs = world_.journal.tables.runs;
+    const auto last = std::find_if(runs.rbegin(), runs.rend(), [&](const Run& other) {
+      return is_same_work(other.key, run.key);
+    });
+    const bool marked = last != runs.rend() && (last->live() || last->outcome == Outcome::voided);
+    return marked ? before_.at(last->id) : stand_of(run.key);
+  }
+
+  /// A workflow repeats a step under a new key, and counts its attempts itself.
+  static bool is_same_work(const Key& one, const Key& other) {
+    return one.flow == other.flow && one.role == other.role && one.subject == other.subject;
+  }
+
   /// Runs of the same work that have failed, or will be found to have.
   std::size_t failures(const Key& key) const {
     const auto& runs = world_.journal.tables.runs;
     return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const Run& run) {
-      return run.key == key && failing_.contains(run.id);
+      return is_same_work(run.key, key) && failing_.contains(run.id);
     }));
   }
 
@@ -579,11 +604,10 @@ class ManyProviders {
   void started(const Run& run) {
     if (!known_runs_.insert(run.id).second)
       return;
-    before_[run.id] = stand_of(run.key);
     const Run* last = nullptr;
     std::size_t failed = 0;
     for (const Run& other : world_.journal.tables.runs) {
-      if (other.key != run.key || other.id == run.id || other.outcome == Outcome::voided)
+      if (!is_same_work(other.key, run.key) || other.id == run.id || other.outcome == Outcome::voided)
         continue;
       last = &other;
       failed += says_nothing(other.outcome) ? 0U : 1U;
@@ -619,13 +643,15 @@ class ManyProviders {
     if (world_.engine == nullptr || world_.engine->pending() || world_.journal.fails ||
         !world_.journal.tables.intents.empty())
       return;
-    std::map<Key, const Run*> last;
+    std::map<std::pair<FlowId, Subject>, const Run*> last;
     for (const Run& run : world_.journal.tables.runs)
-      last[run.key] = &run;
-    for (const auto& [key, run] : last)
-      if (!run->live() && says_nothing(run->outcome) && stand_of(key) != before_.at(run->id))
+      last[{run.key.flow, run.key.subject}] = &run;
+    for (const auto& [subject, run] : last)
+      if (!run->live() && says_nothing(run->outcome) && !before_.at(run->id).empty() &&
+          stand_of(run->key) != before_.at(run->id))
         say("run " + run->id + " ended as " + std::string(word(run->outcome)) + " and left " +
-            text(key) + " as " + stand_of(key) + "; before it was " + before_.at(run->id));
+            text(run->key) + " as " + stand_of(run->key) + "; before it was " +
+            before_.at(run->id));
   }
 
   void check_attempts() {
@@ -672,19 +698,20 @@ class ManyProviders {
   void at_rest() {
     if (!over())
       return say("the limits are over, and the flows never come to their end");
-    std::map<Key, std::size_t> done;
+    std::map<std::array<std::string, 3>, std::size_t> done;
     for (const Run& run : world_.journal.tables.runs) {
       if (run.live())
         say("run " + run.id + " has ended and the journal does not know");
       if (run.outcome != Outcome::succeeded)
         continue;
-      ++done[run.key];
+      ++done[{run.key.flow.name, run.key.role, run.key.subject}];
       if (!worked_.contains(run.id))
         say("run " + run.id + " succeeded, and did no work");
     }
-    for (const auto& [key, times] : done)
+    for (const auto& [work, times] : done)
       if (times > 1)
-        say(text(key) + " was done " + std::to_string(times) + " times");
+        say("the work of " + work[1] + " on " + work[0] + "/" + work[2] + " was done " +
+            std::to_string(times) + " times");
     const std::size_t wanted = all_runs.size() * all_steps.size() + all_tickets.size() * 2;
     if (done.size() != wanted)
       say(std::to_string(done.size()) + " pieces of work were done of " + std::to_string(wanted));
@@ -710,7 +737,7 @@ class ManyProviders {
   std::set<RunId> known_runs_;  ///< whose start it knows
   std::set<RunId> failing_;
   std::set<RunId> worked_;
-  std::map<RunId, std::string> before_;  ///< `stand_of` its work when it was started
+  std::map<RunId, std::string> before_;  ///< `stand_of` its work before it was started; may be ""
   std::uint64_t others_ = 0;
 };
 
