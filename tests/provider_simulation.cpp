@@ -604,6 +604,9 @@ class ManyProviders {
   void started(const Run& run) {
     if (!known_runs_.insert(run.id).second)
       return;
+    // The file may have come in the same step, and baton writes nothing into it.
+    if (run.key.flow.dialect == "rules")
+      before_[run.id] = stand_of(run.key);
     const Run* last = nullptr;
     std::size_t failed = 0;
     for (const Run& other : world_.journal.tables.runs) {
