@@ -107,7 +107,7 @@ class ManyProviders {
     first_files();
     for (chance_.step = 1; chance_.step <= kSteps && !chance_.fault; ++chance_.step) {
       happen();
-      chance_.deliver();
+      turn();
       check();
       trace();
     }
@@ -466,6 +466,18 @@ class ManyProviders {
         world_.clock.advance(Millis(1500));
     }
     world_.agents.tick();
+  }
+
+  /// The daemon's turn. Events that get lost are the subject of the other simulations.
+  void turn() {
+    if (world_.engine == nullptr) {
+      if (!random_.one_in(3))
+        chance_.guarded([&] { return world_.start(); });
+      return;
+    }
+    chance_.guarded([&] { return world_.engine->step(world_.inputs()); });
+    for (int i = 0; i < 4 && world_.engine != nullptr && world_.engine->pending(); ++i)
+      chance_.guarded([&] { return world_.engine->step({}); });
   }
 
   void daemon_db() {
