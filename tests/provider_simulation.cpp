@@ -561,12 +561,13 @@ class ManyProviders {
   void committed(const Commit& commit) {
     std::map<Known*, std::string> now;  ///< what was met, and by whom
     for (const Run& run : commit.runs)
-      if (!run.live())
-        if (Known* const known = ended(run))
-          now[known] = run.id;
-    for (const Event& event : commit.events)
-      if (event.event == "provider_limit" || event.event == "login_refused")
-        told(event);
+      if (Known* const known = run.live() ? nullptr : ended(run)) {
+        now[known] = run.id;
+        for (const Event& event : commit.events)
+          if (event.run == run.id &&
+              (event.event == "provider_limit" || event.event == "login_refused"))
+            told(event);
+      }
     for (const auto& [known, run] : now)
       if (!known->told.value_or(true))
         say("nobody was told of the limit that run " + run + " met");
