@@ -535,7 +535,8 @@ class ManyProviders {
     rows.push_back(now);
     const bool told = is_told_by(before, run);
     Known& known = met(whose, false, named.value_or(run.ended + kFirstProbe), run.ended);
-    known.told = told || known.told.value_or(true);
+    if (told)
+      known.told = true;
   }
 
   // ---- what must hold ---------------------------------------------------------------------------
