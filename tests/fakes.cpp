@@ -648,9 +648,8 @@ Result<void> FakeProviders::write(const Parked& row, bool is_parked) {
   fuse_.moment();
   if (fails || shut)
     return fail(fails ? *fails : *shut, "it cannot be written", "daemon.db");
-  std::erase_if(rows, [&](const Parked& each) {
-    return each.whose == row.whose && each.login == row.login;
-  });
+  std::erase_if(
+      rows, [&](const Parked& each) { return each.whose == row.whose && each.login == row.login; });
   if (is_parked) {
     rows.push_back(row);
     if (forgets_run)

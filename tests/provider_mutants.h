@@ -11,9 +11,9 @@
 
 namespace baton::testing {
 
-/// Those of the protocol, and:
-/// sees_no_limit: nothing is parked. kept_in_memory: a limit is written into daemon.db too late, and
-/// lost in a crash. starts_blindly: what cannot be read holds nothing. forgets_who_met: a limit
+/// Some of the protocol, and:
+/// sees_no_limit: nothing is parked. kept_in_memory: a limit is written into daemon.db too late,
+/// and lost in a crash. starts_blindly: what cannot be read holds nothing. forgets_who_met: a limit
 /// whose end is judged again is told by nobody. limit_is_failure: limits are failures of the work.
 /// limit_in_files: the dialect counts them in its files. keeps_start: what baton wrote at the start
 /// stays. echo_counts: a printed prompt counts as an answer.

@@ -86,8 +86,8 @@ const Player& player(const Role& role) {
 struct Known {
   bool login = false;
   std::optional<bool> told = false;  ///< nothing: it may be a new limit, or the one before
-  std::optional<Time> until;  ///< at least
-  Time surely_over{};         ///< at the latest
+  std::optional<Time> until;         ///< at least
+  Time surely_over{};                ///< at the latest
 };
 using Limits = std::map<std::pair<ProviderAccount, bool>, Known>;  ///< by account and `login`
 
@@ -158,7 +158,8 @@ class ManyProviders {
     world_.providers.hides_errors = chance_.mutant == "starts_blindly";
     world_.providers.forgets_run = chance_.mutant == "forgets_who_met";
     world_.journal.after_commit = [this](const Commit& commit) { committed(commit); };
-    world_.journal.before_commit = [this, before = world_.journal.before_commit](const Commit& commit) {
+    world_.journal.before_commit = [this,
+                                    before = world_.journal.before_commit](const Commit& commit) {
       if (before)
         before(commit);
       for (const Run& run : commit.runs)
@@ -177,8 +178,7 @@ class ManyProviders {
     if (!tracing_)
       return;
     std::printf("--- step %llu, %s%s%s\n", static_cast<unsigned long long>(chance_.step),
-                iso_time(world_.clock.at).c_str(),
-                world_.engine == nullptr ? ", no daemon" : "",
+                iso_time(world_.clock.at).c_str(), world_.engine == nullptr ? ", no daemon" : "",
                 world_.providers.fails || world_.providers.shut ? ", no daemon.db" : "");
     for (const Parked& row : world_.providers.rows)
       std::printf("    %s/%s/%s %s until %s, %u times, by %s\n", row.whose.provider.c_str(),
@@ -208,8 +208,9 @@ class ManyProviders {
       request.id = "request-" + run;
       request.verb = "start";
       request.flow = FlowId{"agent_run", run};
-      request.arguments = Json::object(
-          {{"workflow", kWorkflow}, {"prompts", prompts}, {"max_attempts", std::int64_t{kMaxAttempts}}});
+      request.arguments = Json::object({{"workflow", kWorkflow},
+                                        {"prompts", prompts},
+                                        {"max_attempts", std::int64_t{kMaxAttempts}}});
       world_.requests.add(request);
     }
   }
@@ -256,12 +257,12 @@ class ManyProviders {
     const Key& key = shim.launch.key;
     worked_.insert(shim.id);
     if (key.flow.dialect == "rules")
-      return world_.disk.write(
-          key.flow.name + ".json",
-          key.role == "developer" ? R"({"status": "waiting_qa"})" : R"({"status": "done"})");
-    world_.disk.write(folder(key.flow.name) + "/reports/" + key.flow.name + "__" + key.subject +
-                          ".json",
-                      report(shim, iso_time(world_.clock.at)));
+      return world_.disk.write(key.flow.name + ".json", key.role == "developer"
+                                                            ? R"({"status": "waiting_qa"})"
+                                                            : R"({"status": "done"})");
+    world_.disk.write(
+        folder(key.flow.name) + "/reports/" + key.flow.name + "__" + key.subject + ".json",
+        report(shim, iso_time(world_.clock.at)));
   }
 
   /// What the files said before the run was started. A start that was void has left its mark.
@@ -289,15 +290,14 @@ class ManyProviders {
 
   End any_end(const Shim& shim) {
     static const std::vector<End> ends = {
-        End::success, End::success, End::success,  End::limit_until, End::limit_until, End::limit,
-        End::limit,   End::failure, End::overload, End::model_limit, End::login,       End::echo,
-        End::mute};
+        End::success, End::success, End::success, End::limit_until, End::limit_until,
+        End::limit,   End::limit,   End::failure, End::overload,    End::model_limit,
+        End::login,   End::echo,    End::mute};
     const End end = random_.pick(ends);
     const bool fails = end == End::failure || end == End::echo || end == End::mute;
     const bool codex = player(shim.launch.agent).adapter == "codex";
     // Codex knows no limits of one model.
-    if ((end == End::model_limit && codex) ||
-        (fails && failures(shim.launch.key) >= kMostFailures))
+    if ((end == End::model_limit && codex) || (fails && failures(shim.launch.key) >= kMostFailures))
       return End::success;
     return end;
   }
@@ -313,8 +313,8 @@ class ManyProviders {
   }
   static std::string codex(const std::string& text, bool failed) {
     return failed ? Json::object({{"type", "error"}, {"message", text}}).dump() + "\n" +
-                        Json::object({{"type", "turn.failed"},
-                                      {"error", Json::object({{"message", text}})}})
+                        Json::object(
+                            {{"type", "turn.failed"}, {"error", Json::object({{"message", text}})}})
                             .dump() +
                         "\n"
                   : Json::object({{"type", "turn.completed"}, {"usage", Json::object()}}).dump() +
@@ -358,8 +358,8 @@ class ManyProviders {
         promise.until = until;
         promise.outcome = Outcome::limited;
         if (is_codex)
-          end.output += says("You've hit your usage limit. Try again at " + clock_text(until) + ".",
-                             true);
+          end.output +=
+              says("You've hit your usage limit. Try again at " + clock_text(until) + ".", true);
         else
           end.output +=
               R"({"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":)" +
@@ -381,14 +381,15 @@ class ManyProviders {
         break;
       case End::overload:
         promise.outcome = Outcome::transient;
-        end.output += is_codex ? says("stream disconnected before completion: 503 Service Unavailable", true)
-                               : says("API Error: 529 Overloaded. Try again.", true);
+        end.output +=
+            is_codex ? says("stream disconnected before completion: 503 Service Unavailable", true)
+                     : says("API Error: 529 Overloaded. Try again.", true);
         break;
       case End::login:
         promise.outcome = Outcome::auth;
-        end.output += says(is_codex ? "unexpected status 401 Unauthorized"
-                                    : "Not logged in · Please run /login",
-                           true);
+        end.output += says(
+            is_codex ? "unexpected status 401 Unauthorized" : "Not logged in · Please run /login",
+            true);
         break;
       case End::echo:
         end.output = prompt_of(shim);
@@ -525,9 +526,10 @@ class ManyProviders {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const Parked& each) {
       return each.whose == whose && !each.login;
     });
-    const auto named = random_.one_in(2) ? std::nullopt
-                                         : std::optional<Time>(world_.clock.at +
-                                                               std::chrono::minutes(random_.below(90)));
+    const auto named =
+        random_.one_in(2)
+            ? std::nullopt
+            : std::optional<Time>(world_.clock.at + std::chrono::minutes(random_.below(90)));
     const auto before = row == rows.end() ? std::nullopt : std::optional(*row);
     const Parked now = parked_by_limit(before, whose, named, run, "elsewhere");
     if (row != rows.end())
@@ -555,9 +557,7 @@ class ManyProviders {
     return known;
   }
 
-  static bool in_force(const Known& known, Time now) {
-    return !known.until || *known.until > now;
-  }
+  static bool in_force(const Known& known, Time now) { return !known.until || *known.until > now; }
 
   void committed(const Commit& commit) {
     std::map<Known*, std::string> now;  ///< what was met, and by whom
@@ -624,7 +624,8 @@ class ManyProviders {
     const Run* last = nullptr;
     std::size_t failed = 0;
     for (const Run& other : world_.journal.tables.runs) {
-      if (!is_same_work(other.key, run.key) || other.id == run.id || other.outcome == Outcome::voided)
+      if (!is_same_work(other.key, run.key) || other.id == run.id ||
+          other.outcome == Outcome::voided)
         continue;
       last = &other;
       failed += says_nothing(other.outcome) ? 0U : 1U;
@@ -644,8 +645,7 @@ class ManyProviders {
     for (const auto& [whose, known] : limits_)
       if (covers(whose.first, agent) && in_force(known, world_.clock.at))
         say("`" + launch.agent + "` was started, and " + agent.provider +
-            (known.login ? " refuses its login"
-                         : " has a limit until " + iso_time(*known.until)));
+            (known.login ? " refuses its login" : " has a limit until " + iso_time(*known.until)));
     // The place for "a cap is exceeded by more than what the runs at work may still cost".
   }
 

@@ -156,8 +156,8 @@ World::World() {
 
 Result<void> World::start() {
   setup.renew = renewer();
-  auto made = Engine::make(Ports{disk, journal, agents, requests, clock, observer, providers, zones},
-                           setup);
+  auto made = Engine::make(
+      Ports{disk, journal, agents, requests, clock, observer, providers, zones}, setup);
   if (!made)
     return pass_on(made);
   engine = std::move(*made);

@@ -143,8 +143,8 @@ struct Launch {
   /// Absolute path of a file that also gets stdout and stderr of the agent, in order. An existing
   /// file is replaced. If it cannot be written, the agent runs without it. Empty: none.
   std::string log;
-  // `${run_id}`, `${run_uuid}`, `${run_dir}` and `${prompt_file}` in argv and `before` are replaced by
-  // `prepare`.
+  // `${run_id}`, `${run_uuid}`, `${run_dir}` and `${prompt_file}` in argv and `before` are replaced
+  // by `prepare`.
 };
 
 struct Prepared {

@@ -110,9 +110,9 @@ Result<void> RootService::open(const std::string& shim) {
     inputs_.emplace_back(std::move(ended));
     wake_();
   });
-  auto engine = Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *observer_,
-                              *providers_, *zones_},
-                             served_.setup);
+  auto engine = Engine::make(
+      {*disk_, *journal_, *agents_, *requests_, *clock_, *observer_, *providers_, *zones_},
+      served_.setup);
   if (!engine)
     return pass_on(engine);
   engine_ = std::move(*engine);

@@ -157,7 +157,7 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;      ///< next step after a failed commit or while the disk is full
   std::optional<Time> try_again_;  ///< no starts until then: processes or space are missing
   std::string trouble_;
-  bool locked_ = false;  ///< `trouble_`: another process locks what is needed
+  bool locked_ = false;   ///< `trouble_`: another process locks what is needed
   std::string stop_why_;  ///< not empty: stop all agents, for this reason
 };
 

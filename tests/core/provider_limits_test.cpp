@@ -174,8 +174,8 @@ TEST_CASE("whom a limit holds") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.what);
-    const Parked parked = parked_by_limit({}, row.limited, at("12:00"),
-                                          run_of("run1", at("09:00"), at("10:00")), "");
+    const Parked parked =
+        parked_by_limit({}, row.limited, at("12:00"), run_of("run1", at("09:00"), at("10:00")), "");
     CHECK(holds(parked, row.agent, at("11:00")) == row.held);
     CHECK(!holds(parked, row.agent, *parked.until));
     CHECK(is_over_for(parked, row.agent, run_of("run2", *parked.until, at("13:00"))) == row.held);

@@ -198,9 +198,10 @@ TEST_CASE("a damaged file is an error that says what helps, until it is moved aw
       {"cut in the header", [](const std::string& path) { fs::resize_file(path, 60); }},
       {"other values",
        [](const std::string& path) {
-         execute(path, "DROP TABLE parked; CREATE TABLE parked(provider, account, model, login, "
-                       "since, until, times, run, why); "
-                       "INSERT INTO parked VALUES(1, 2, 3, 'x', 'y', 'z', 0, 0, 0)");
+         execute(path,
+                 "DROP TABLE parked; CREATE TABLE parked(provider, account, model, login, "
+                 "since, until, times, run, why); "
+                 "INSERT INTO parked VALUES(1, 2, 3, 'x', 'y', 'z', 0, 0, 0)");
        }},
   };
   for (const Damage& damage : all) {

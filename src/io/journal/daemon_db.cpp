@@ -165,14 +165,15 @@ class DaemonDb : public Providers {
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
-    return file && fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+    return file && fcntl(file.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid
+                                                                                    : 0;
   }
 
   /// Opens the file, and makes it if it is not there.
   Result<void> open() {
     if (!is_there()) {
-      const Fd file(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-                           kFileMode));
+      const Fd file(
+          ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
       if (!file && errno != EEXIST)
         return system_error(errno, "cannot make it", path_);
       (void)is_there();

@@ -1,7 +1,7 @@
 #pragma once
 
-// A thin layer over SQLite for the journal and daemon.db: handles that close themselves, results instead of error
-// codes, parameters and columns in order instead of by number.
+// A thin layer over SQLite for the journal and daemon.db: handles that close themselves, results
+// instead of error codes, parameters and columns in order instead of by number.
 
 #include <cstdint>
 #include <map>
