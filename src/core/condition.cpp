@@ -14,7 +14,7 @@ constexpr std::uint16_t kIdle = bit(Condition::idle);
 
 using C = Condition;
 using R = Reason;
-constexpr std::array<ReasonRow, 55> kReasons = {{
+constexpr std::array<ReasonRow, 56> kReasons = {{
     {R::none, "", bit(C::done), C::done, "the end was reached"},
     {R::agent, "agent", kRunning | kEnded, C::running,
      "running: an agent is at work; stopped, paused: an agent asked for it"},
