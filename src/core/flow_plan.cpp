@@ -27,6 +27,15 @@ std::string ended_as(const Run& run) {
   return "ended as " + outcome_text(run) + (said.empty() ? "" : ": " + said);
 }
 
+/// The last run of the role and subject that was not voided; nullptr: there is none.
+const Run* newest_of(std::span<const Run> runs, const Key& key) {
+  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const Run& run) {
+    return run.key.role == key.role && run.key.subject == key.subject &&
+           run.outcome != Outcome::voided;
+  });
+  return found == runs.rend() ? nullptr : &*found;
+}
+
 /// What the runs of one key say.
 struct Record {
   bool live = false;
@@ -35,7 +44,7 @@ struct Record {
   std::uint32_t failures = 0;    ///< failed attempts that were not forgiven
   std::uint32_t voids = 0;       ///< voided starts since the last attempt that ran, without `races`
   std::uint32_t races = 0;       ///< voided starts that lost a race for a shared file
-  std::uint32_t transients = 0;  ///< runs since then that their provider had no room for
+  std::uint32_t transients = 0;  ///< see `transients_in_a_row`
   const Run* last = nullptr;     ///< the last start
 };
 
@@ -55,7 +64,6 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     }
     record.voids = 0;
     record.races = 0;
-    record.transients = run.outcome == Outcome::transient ? record.transients + 1 : 0;
     if (run.forgiven || says_nothing(run.outcome))
       continue;
     record.attempts = std::max(record.attempts, run.attempt);
@@ -67,6 +75,10 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     else if (run.outcome != Outcome::stopped)
       ++record.failures;
   }
+  record.transients = transients_in_a_row(runs, key);
+  // The dialect has put the work back under another key.
+  if (record.last == nullptr && record.transients > 0)
+    record.last = newest_of(runs, key);
   return record;
 }
 
@@ -367,13 +379,12 @@ class FlowPlanner {
     hold(desired, transient ? Reason::transient : Reason::back_off,
          (record.last->outcome == Outcome::voided
               ? "the last start did not run (" + reason_text(*record.last) + ")"
-          : transient
-              ? run_name(*record.last) + " " + ended_as(*record.last) + ", time " +
-                    std::to_string(record.transients) + " in a row"
-              : "attempt " + std::to_string(record.attempts) + " of " +
-                    std::to_string(limits.max_attempts + desired.first_attempt - 1 +
-                                   stopped_attempts(flow_.runs, record.last->key)) +
-                    ", " + run_name(*record.last) + ", " + ended_as(*record.last)) +
+          : transient ? run_name(*record.last) + " " + ended_as(*record.last) + ", time " +
+                            std::to_string(record.transients) + " in a row"
+                      : "attempt " + std::to_string(record.attempts) + " of " +
+                            std::to_string(limits.max_attempts + desired.first_attempt - 1 +
+                                           stopped_attempts(flow_.runs, record.last->key)) +
+                            ", " + run_name(*record.last) + ", " + ended_as(*record.last)) +
              "; next start at " + iso_time(due),
          "", due);
     return false;
@@ -425,6 +436,15 @@ Cause cause_of(Control control, const Word& reason) {
 
 FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now) {
   return FlowPlanner(flow, settings, now).plan();
+}
+
+std::uint32_t transients_in_a_row(std::span<const Run> runs, const Key& key) {
+  std::uint32_t count = 0;
+  for (const Run& run : runs)
+    if (run.key.role == key.role && run.key.subject == key.subject && !run.live() &&
+        run.outcome != Outcome::voided)
+      count = run.outcome == Outcome::transient ? count + 1 : 0;
+  return count;
 }
 
 std::uint32_t stopped_attempts(std::span<const Run> runs, const Key& key) {

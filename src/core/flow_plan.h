@@ -74,7 +74,7 @@ struct PlanSettings {
   bool default_role = false;                  ///< the role `default` is used for missing roles
   /// Agents whose provider has no room now or refuses the login: agent → hold.
   std::map<Role, Hold> parked;
-  std::map<Role, OnNoChange> on_no_change;  ///< agents that are not in it: hold
+  std::map<Role, OnNoChange> on_no_change;      ///< agents that are not in it: hold
   std::map<Role, std::vector<Role>> stand_ins;  ///< agent → agents that may stand in, in order
   bool operator==(const PlanSettings&) const = default;
 };
@@ -102,6 +102,10 @@ struct FlowPlan {
 
 /// The same arguments always give the same plan.
 FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, Time now);
+
+/// How many runs of this role and subject in a row, the last ones that have ended, their provider
+/// had no room for at the moment. A dialect may put work back under another key, so all keys count.
+std::uint32_t transients_in_a_row(std::span<const Run> runs, const Key& key);
 
 /// How many attempts were stopped. Each has used up a number and is no failure, so that many more
 /// attempts follow than the limit says.

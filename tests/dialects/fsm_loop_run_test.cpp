@@ -66,6 +66,21 @@ TEST_CASE("why an action failed is read from what it printed, only when it faile
     action.exit_code = row.exit_code;
     action.error_output = row.output;
     CHECK(failure_of(action) == row.expected);
+    CHECK(failure_of(action, true) == row.expected);
+  }
+}
+
+TEST_CASE("an agent that writes about an error of a provider has not met it") {
+  for (const char* const output :
+       {"I have refactored the rate limit middleware; two tests are red",
+        "test_quota: FAILED, expected `quota exceeded`", "- handles too many requests now",
+        "The state file says: usage limit"}) {
+    CAPTURE(output);
+    ActionResult action;
+    action.exit_code = 1;
+    action.output = output;
+    CHECK(failure_of(action, true) == Failure::ordinary);
+    CHECK(failure_of(action) != Failure::ordinary);
   }
 }
 

@@ -74,6 +74,10 @@ RateLimit rate_limit_of(const Value& body) {
     limit.ladder.clear();
   for (const Value& wait : items_in(body, "rate_limit_long_wait_ladder"))
     limit.ladder.push_back(seconds(json::number(wait).value_or(0)));
+  for (const char* const key :
+       {"max_rate_limit_retries", "on_rate_limit_exhausted", "rate_limit_backoff_base_seconds",
+        "rate_limit_max_wait_seconds", "rate_limit_long_wait_ladder"})
+    limit.own = limit.own || json::child(body, key) != nullptr;
   return limit;
 }
 

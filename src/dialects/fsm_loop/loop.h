@@ -39,6 +39,7 @@ struct RateLimit {
   std::vector<Millis> ladder = {Millis{300'000}, Millis{900'000}, Millis{1'800'000},
                                 Millis{3'600'000}};
   std::string exhausted;  ///< target; empty: none
+  bool own = false;       ///< the state defines at least one of these
 };
 
 /// How often a state may be entered.

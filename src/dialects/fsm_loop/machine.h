@@ -39,8 +39,9 @@ enum class Failure {
   refused,     ///< not authorised: a retry does not help
 };
 /// `ordinary` also for an action that succeeded, did not run or ran out of time, whatever it
-/// printed.
-Failure failure_of(const ActionResult& action);
+/// printed. `by_agent`: only lines that report an error count, because agents also write about
+/// errors.
+Failure failure_of(const ActionResult& action, bool by_agent = false);
 
 /// How long a state has waited so far: `rate_limit_retries` of the state file.
 struct Waited {
@@ -108,6 +109,7 @@ class Machine {
   bool throttled(Frame& frame, const LoopState& state);
   void begin_state(Frame& frame, const LoopState& state);
   bool run_action(Frame& frame);
+  bool by_own_keys(const Frame& frame, const Run& run) const;
   bool ask_judge(Frame& frame);
   void action_ended(Frame& frame, ActionResult result);
   bool add_capture(Frame& frame, const std::string& name, const Json& value);

@@ -48,14 +48,40 @@ constexpr std::array<std::string_view, 6> kServer = {"internal server error", "s
 constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentication_error",
                                                       "invalid api key", "permission_denied"};
 
-template <std::size_t N>
-bool says(const std::string& text, const std::array<std::string_view, N>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
-}
-
 bool letter(char c) {
   return c >= 'a' && c <= 'z';
+}
+
+/// Whether the beginning of a line consists of words that stand before the name of an error, as in
+/// `API Error: 429 Too many requests` or `You have hit your usage limit`.
+bool begins_error(std::string_view before) {
+  constexpr std::array<std::string_view, 16> kWords = {
+      "api",  "code",    "error",  "exceeded", "failed", "fatal", "have", "hit",
+      "http", "reached", "status", "the",      "type",   "ve",    "you",  "your"};
+  while (!before.empty()) {
+    const auto end = static_cast<std::size_t>(
+        std::find_if_not(before.begin(), before.end(), letter) - before.begin());
+    const std::string_view word = before.substr(0, end);
+    if (!word.empty() && std::find(kWords.begin(), kWords.end(), word) == kWords.end())
+      return false;
+    before.remove_prefix(std::max<std::size_t>(end, 1));
+  }
+  return true;
+}
+
+/// Whether the text has one of the words; with `reported`, as the name of an error.
+template <std::size_t N>
+bool says(std::string_view text, const std::array<std::string_view, N>& words, bool reported) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+      const std::size_t newline = text.substr(0, at).rfind('\n');
+      const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
+      if (!reported || begins_error(text.substr(begin, at - begin)))
+        return true;
+    }
+    return false;
+  });
 }
 
 /// Whether the text has an HTTP status: `HTTP/1.1 429`, `API Error: 429`, `"status":429`, or `429:`
@@ -115,15 +141,17 @@ Signal signal_in(std::string_view output, bool anywhere) {
   }
 }
 
-Failure failure_of(const ActionResult& action) {
+Failure failure_of(const ActionResult& action, bool by_agent) {
+  if (action.throttled)
+    return Failure::rate_limit;
   if (action.exit_code == 0 || !action.not_run.empty() || !action.timeout_kind.empty())
     return Failure::ordinary;
   const std::string text = lower(action.output) + "\n" + lower(action.error_output);
-  if (says(text, kRateLimit) || says_status(text, "429"))
+  if (says(text, kRateLimit, by_agent) || says_status(text, "429"))
     return Failure::rate_limit;
-  if (says(text, kRefused) || says_status(text, "401") || says_status(text, "403"))
+  if (says(text, kRefused, by_agent) || says_status(text, "401") || says_status(text, "403"))
     return Failure::refused;
-  if (says(text, kServer))
+  if (says(text, kServer, by_agent))
     return Failure::server;
   constexpr int kTerm = 15;
   const bool ended = action.exit_code == -kTerm || action.exit_code == 128 + kTerm;
@@ -177,14 +205,15 @@ bool Machine::retries_later(Frame& frame, const ActionResult& result) {
   // baton searches the output of a shell command only if its state handles rate limits.
   if (!state.by_agent() && state.rate_limit.exhausted.empty())
     return false;
-  switch (failure_of(result)) {
+  const Failure failure = failure_of(result, state.by_agent());
+  switch (failure) {
     case Failure::ordinary:
       break;
     case Failure::rate_limit:
       return wait_for_rate_limit(frame, result);
     case Failure::server:
     case Failure::cut_off:
-      return retry_soon(frame, failure_of(result));
+      return retry_soon(frame, failure);
     case Failure::refused:
       if (store_failed_result(frame, result))
         fault(frame, "the service of the agent refused its login");

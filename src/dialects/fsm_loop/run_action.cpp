@@ -18,6 +18,8 @@ constexpr std::size_t kMostLines = 500;  ///< last lines of an output, one event
 constexpr int kTimedOut = 124;
 constexpr int kExitNotFound = 127;
 constexpr int kKilled = -9;
+constexpr int kFailed = 1;
+constexpr std::string_view kThrottled = "throttle";  // see ErrorClass
 
 /// The end of an output; null if the output is empty.
 Json preview(const std::string& text) {
@@ -39,6 +41,8 @@ ActionResult result_of(const Run& run) {
     result.not_run = run.reason;
   } else if (run.signal != 0) {
     result.exit_code = -run.signal;
+  } else if (run.outcome != Outcome::succeeded && run.exit_code == 0) {
+    result.exit_code = kFailed;  // its program reports a failure, and ends with 0 all the same
   } else {
     // The shim died together with the action, so the exit code is unknown.
     result.exit_code = run.exit_code.value_or(run.outcome == Outcome::succeeded ? 0 : kKilled);
@@ -95,13 +99,15 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
     }
   const Run* const run = run_of(wanted.role, wanted.turn);
   const bool settled = run != nullptr && !run->live() && run->outcome != Outcome::voided &&
-                       run->outcome != Outcome::interrupted && !is_put_back(run->outcome) &&
-                       !run->forgiven;
+                       run->outcome != Outcome::interrupted &&
+                       (!is_put_back(run->outcome) || by_own_keys(frame, *run)) && !run->forgiven;
   if (run != nullptr && (settled || run->live()))
     report_start(frame, *run);
   if (settled) {
     snapshot_.memo.last_run = named(*run);
-    return result_of(*run);
+    ActionResult result = result_of(*run);
+    result.throttled = by_own_keys(frame, *run);
+    return result;
   }
   for (const auto& [key, why] : snapshot_.view.refused)
     if (key.role == wanted.role && key.subject == kSubject && key.turn == wanted.turn &&
@@ -116,13 +122,22 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
   return std::nullopt;
 }
 
+/// Whether the waits that the state itself defines follow: its agent's provider had too many
+/// requests. Longer limits, and those of other states, are waited for without the loop.
+bool Machine::by_own_keys(const Frame& frame, const Run& run) const {
+  return frame.work.step == Step::act && state_of(frame)->rate_limit.own &&
+         (run.outcome == Outcome::transient || run.outcome == Outcome::failed) &&
+         run.reason == kThrottled;
+}
+
 /// Logs the start of an action, once per attempt.
 void Machine::report_start(Frame& frame, const Run& run) {
   if (frame.work.announced == run.id)
     return;
   const bool same_try =
       std::any_of(snapshot_.view.runs.begin(), snapshot_.view.runs.end(), [&](const Run& other) {
-        return other.id == frame.work.announced && (other.outcome == Outcome::voided || says_nothing(other.outcome));
+        return other.id == frame.work.announced &&
+               (other.outcome == Outcome::voided || says_nothing(other.outcome));
       });
   if (frame.work.step == Step::act && !same_try)
     events_.add("action_start", Json::object({{"action", frame.work.action},

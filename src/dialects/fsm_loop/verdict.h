@@ -27,6 +27,7 @@ struct ActionResult {
   std::string timeout_kind;  ///< `wall` or `idle` after a timeout; else empty
   /// Why the command could not run at all (no such program, no such role); else empty.
   std::string not_run;
+  bool throttled = false;  ///< its agent's provider had too many requests
   bool operator==(const ActionResult&) const = default;
 };
 

@@ -159,8 +159,10 @@ Result<void> RunCompletion::enter(Draft& next, const FlowRecords& records,
     ended.outcome = Outcome::stopped;
   // A program that prints its prompt has not answered it.
   ended.output = without_echo(std::move(ended.output), ended.prompt);
+  // A report that the dialect has read already takes precedence over the output.
+  const bool usage_known = run.cost_usd || run.tokens;
   run = ended_run(std::move(run), ended, next.now);
-  if (auto kept = judgement_.enter(run, ended, setup, record.runs, next); !kept)
+  if (auto kept = judgement_.enter(run, ended, setup, {record.runs, usage_known}, next); !kept)
     return kept;
   next.put(record, run);
   next.decide.insert(record.id);

@@ -4,18 +4,20 @@
 #include <utility>
 
 #include "adapters/judge.h"
+#include "core/flow_plan.h"
 #include "core/run_text.h"
 
 namespace baton {
 namespace {
 
-/// How many runs of the same work in a row their provider had no room for, without `run` itself.
-std::uint32_t transients_before(const Run& run, std::span<const Run> earlier) {
-  std::uint32_t count = 0;
-  for (const Run& each : earlier)
-    if (each.key == run.key && each.id != run.id && !each.live())
-      count = each.outcome == Outcome::transient ? count + 1 : 0;
-  return count;
+/// The tokens of the run. A program may count those of all runs of its session.
+std::int64_t tokens_of_run(const Run& run, std::int64_t reported, bool of_session,
+                           std::span<const Run> runs) {
+  if (of_session && !run.session.empty())
+    for (const Run& each : runs)
+      if (each.id != run.id && each.agent == run.agent && each.session == run.session)
+        reported -= each.tokens.value_or(0);
+  return std::max<std::int64_t>(0, reported);
 }
 
 ProviderAccount account_of(const AgentSpec& agent) {
@@ -39,7 +41,7 @@ std::optional<Parked> row_of(const std::vector<Parked>& rows, const ProviderAcco
 }  // namespace
 
 Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup,
-                                 std::span<const Run> earlier, Draft& next) {
+                                 const KnownBefore& earlier, Draft& next) {
   const auto known = setup.agents.find(run.agent);
   if (run.agent.empty() || known == setup.agents.end() || known->second.adapter == nullptr)
     return {};
@@ -62,13 +64,12 @@ Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup
     run.error = "it was not allowed to do something that it wanted to do";
   else if (run.outcome == Outcome::succeeded && judgement.empty_answer)
     run.error = "its answer is empty";
-  // A report that the dialect has read already takes precedence over the output.
-  if (!run.cost_usd && !run.tokens) {
+  if (!earlier.usage && judgement.cost_usd)
     run.cost_usd = judgement.cost_usd;
-    run.tokens = judgement.tokens;
-  }
+  if (!earlier.usage && judgement.tokens)
+    run.tokens = tokens_of_run(run, *judgement.tokens, judgement.thread_tokens, earlier.runs);
   if (run.outcome == Outcome::transient &&
-      transients_before(run, earlier) + 1 >= agent.max_transient)
+      transients_in_a_row(earlier.runs, run.key) + 1 >= agent.max_transient)
     run.outcome = Outcome::failed;
   const std::optional<Time> named = judgement.limit && judgement.limit->until
                                         ? std::optional(*judgement.limit->until - ahead)

@@ -12,18 +12,24 @@
 
 namespace baton {
 
+/// What is known before a run is judged.
+struct KnownBefore {
+  std::span<const Run> runs;  ///< of its flow, in the order of their starts
+  bool usage = false;         ///< its dialect has read its cost or tokens already
+};
+
 class RunJudgement {
  public:
   RunJudgement(Providers& providers, const TimeZones& zones)
       : providers_(providers), zones_(zones) {}
 
   /// Enters outcome, reason, error, session, cost and tokens into `run`, which has its end already.
-  /// `earlier`: the runs of its flow. Parks the provider if the run has met a limit, and adds an
+  /// Parks the provider if the run has met a limit, and adds an
   /// event to the draft if the limit is new. Does nothing for an action of a dialect, whose exit
   /// status says all.
   /// An error: what follows for the provider is not kept, so the end must not be entered now. Both
   /// may be repeated without further effect.
-  Result<void> enter(Run& run, const RunEnd& end, const Setup& setup, std::span<const Run> earlier,
+  Result<void> enter(Run& run, const RunEnd& end, const Setup& setup, const KnownBefore& earlier,
                      Draft& next);
 
  private:

@@ -271,12 +271,14 @@ Result<Launch> Planning::launch(Draft& next, const PlanningContext& now, const S
   return described;
 }
 
-/// The run that this start repeats; nullptr: none. A dialect may repeat work under a new key, and
-/// counts its attempts then.
+/// The run that this start repeats; nullptr: none. A dialect may repeat work under a new key. It
+/// counts its attempts then, or has put the work back because the provider had no room.
 const Run* Planning::previous_run(const FlowRecord& record, const Start& start) {
   const auto found = std::find_if(record.runs.rbegin(), record.runs.rend(), [&](const Run& run) {
     return run.key.role == start.key.role && run.key.subject == start.key.subject && !run.live() &&
-           run.outcome != Outcome::voided && (run.key == start.key || start.attempt > 1);
+           run.outcome != Outcome::voided &&
+           (run.key == start.key || start.attempt > 1 ||
+            (says_nothing(run.outcome) && run.purpose == start.desired.purpose));
   });
   return found == record.runs.rend() ? nullptr : &*found;
 }
