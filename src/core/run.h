@@ -129,7 +129,8 @@ struct Run {
   bool forgiven = false;  ///< `baton retry`: counts neither as an attempt nor as done
   std::optional<double> cost_usd;  ///< as the agent reported it
   std::optional<std::int64_t> tokens;
-  /// The end of its stdout (at most kOutputBytes, valid UTF-8); "" while it runs.
+  /// The end of its stdout (at most kOutputBytes, valid UTF-8); "" while it runs. Of a program with
+  /// an adapter: of what the agent says in it (core/agent_text.h).
   std::string output;
   std::string errors;  ///< the end of its stderr, at most kErrorBytes
   Millis duration{0};  ///< of the agent's program; 0 while it runs

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/agent_text.h"
 #include "dialects/agent_run/decide.h"
 #include "dialects/agent_run/files.h"
 #include "dialects/agent_run/record.h"
@@ -114,6 +115,18 @@ TEST_CASE("what an agent says is its texts where it prints events, and its lines
   CHECK(agent_text("one\ntwo") == "one\ntwo");
   CHECK(agent_text("{\"level\": 3}\n[1]\n{torn") == "{\"level\": 3}\n[1]\n{torn");
   CHECK(agent_text(R"({"type":"result","result":"no"})") == "no");
+  CHECK(agent_text(R"({"type":"assistant","message":{"content":[{"type":"text","text":"42"}]}})"
+                   "\n"
+                   R"({"type":"result","result":"42"})") == "42");
+  CHECK(agent_text(R"({"role":"user","content":"asked"})"
+                   "\n"
+                   R"({"role":"tool","content":"read"})"
+                   "\n"
+                   R"({"role":"assistant","content":"said"})") == "said");
+  CHECK(agent_text(R"({"type":"user.message","data":{"content":"asked"}})"
+                   "\n"
+                   R"({"type":"assistant.message","data":{"content":"said"}})") == "said");
+  CHECK(agent_text("two\ntwo") == "two\ntwo");
   CHECK(agent_text("a\n"
                    R"({"type":"turn.completed"})"
                    "\nb") == "a\nb");

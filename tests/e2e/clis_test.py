@@ -201,5 +201,38 @@ def judged(exe):
         check(not faults, "\n" + "\n".join(faults))
 
 
+LOOP = """name: fix
+initial: look
+states:
+  look:
+    action: "/look at it, and say ALL GOOD if nothing is left to do"
+    evaluate: {type: output_contains, pattern: "ALL GOOD"}
+    on_yes: done
+    on_no: stopped
+    on_error: stopped
+  stopped: {terminal: true, failure: true}
+  done: {terminal: true}
+"""
+
+
+def heard(exe):
+    """What an agent says in the events of its program counts as its output, and what it was told does not."""
+    for program, said, state in (("claude", "I have looked. ALL GOOD", "done"), ("gemini", "two things are left", "stopped"),
+                                 ("codex", "ALL GOOD", "done"), ("kimi", "no", "stopped")):
+        with Provided(exe) as baton:
+            fakes = Fakes(baton.home + "/fakes", {program: [text("ok", said)]}, None)
+            baton.settings["agents"] = {"agent": fakes.agent(program)}
+            baton.settings["dialects"] = {"fsm_loop": {}}
+            del baton.settings["rules"]
+            baton.configure()
+            world.write(baton.root + "/.loops/fix.yaml", LOOP.encode())
+            baton.start()
+            baton.call("start", "fix")
+            wait_until(lambda: baton.lines("status")[0]["condition"] in ("done", "failed"), program, "ends",
+                       lambda: baton.call("status").stdout)
+            told = baton.lines("status")[0]
+            check((told["condition"] == "done") == (state == "done"), program, said, told)
+
+
 if __name__ == "__main__":
-    world.main_parts([judged])
+    world.main_parts([judged, heard])

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "core/agent_text.h"
 #include "core/run_text.h"
 #include "dialects/agent_run/conditions.h"
 #include "dialects/agent_run/decide.h"

@@ -57,11 +57,6 @@ FoundReport find_report(const Snapshot& snapshot, const Step& step, const Run& r
 /// The report of a running agent. Empty unless it is valid and belongs to this start.
 std::optional<Report> early_report(const Snapshot& snapshot, const Step& step, const Run& run);
 
-/// The text that an agent wrote to stdout. If the agent writes a stream of JSON events, these are
-/// the texts in the events, each on its own lines. Prompts and tool results are left out. Other
-/// lines stay as they are.
-std::string agent_text(std::string_view output);
-
 /// The text between the last lines `<<<RUN_REPORT_JSON` and `RUN_REPORT_JSON>>>` of the output, or
 /// of the texts in its events.
 std::optional<std::string> report_in_output(std::string_view output);

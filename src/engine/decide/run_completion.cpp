@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/adapter.h"
 #include "adapters/output_values.h"
+#include "core/agent_text.h"
 #include "core/reported.h"
 #include "engine/decide/status.h"
 
@@ -142,6 +144,17 @@ Run ended_run(Run run, const RunEnd& end, Time now) {
   return run;
 }
 
+namespace {
+
+/// Whether the output is that of a program which baton knows, and not of any command.
+bool has_known_program(const Run& run, const Setup& setup) {
+  const auto agent = setup.agents.find(run.agent);
+  return !run.agent.empty() && agent != setup.agents.end() && agent->second.adapter != nullptr &&
+         !agent->second.adapter->argv.empty();
+}
+
+}  // namespace
+
 Result<void> RunCompletion::enter(Draft& next, const FlowRecords& records,
                                   const FlowIndex& flow_index, const Setup& setup, RunEnd ended) {
   asked_.erase(ended.run);
@@ -164,6 +177,9 @@ Result<void> RunCompletion::enter(Draft& next, const FlowRecords& records,
   run = ended_run(std::move(run), ended, next.now);
   if (auto kept = judgement_.enter(run, ended, setup, {record.runs, usage_known}, next); !kept)
     return kept;
+  // Dialects look for what the agent says, not for what it was told.
+  if (has_known_program(run, setup))
+    run.output = end_of(agent_text(ended.output), kOutputBytes);
   next.put(record, run);
   next.decide.insert(record.id);
   record.last_activity = next.now;

@@ -115,11 +115,20 @@ std::string what_happened(const Run& previous) {
          "/stderr.log. Go on from what is there already.\n";
 }
 
+/// Whether each run has a folder of its own. Programs keep their sessions by folder.
+bool has_own_folder(const std::string& cwd) {
+  return std::any_of(kLate.begin(), kLate.end(),
+                     [&](std::string_view name) {
+                       return cwd.find("${" + std::string(name) + "}") != std::string::npos;
+                     }) ||
+         cwd.find("${attempt}") != std::string::npos;
+}
+
 /// Whether the start goes on with the session of the run before.
 bool may_continue(const Launch& launch, const AgentSpec& spec, const Run* previous) {
   const std::string id = previous == nullptr ? "" : previous->session;
   return spec.resume && is_session_id(id) && !spec.adapter->session.resume.empty() &&
-         launch.agent == previous->agent;
+         launch.agent == previous->agent && !has_own_folder(spec.cwd);
 }
 
 /// The command of an adapter: `${session}` becomes the arguments that begin or continue a session,
