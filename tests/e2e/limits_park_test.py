@@ -158,7 +158,8 @@ class Work(Provided):
     def work_done(self):
         """How often each piece of work was done by a run that was not kept from it."""
         runs = self.runs()
-        check(all(run["outcome"] in ("succeeded", "limited") for run in runs), runs)
+        check(all(run["outcome"] in ("succeeded", "limited") for run in runs),
+              [(run["role"], run["subject"], run["purpose"], run["outcome"], run["reason"], run["error"]) for run in runs])
         return Counter((run["role"], run["subject"], run["purpose"]) for run in runs if run["outcome"] == "succeeded")
 
     def check_limit(self, needed):
@@ -172,7 +173,8 @@ class Work(Provided):
         for kind in ("failed", "blocked", "login_refused"):
             check(not self.events_of(kind), self.events_of(kind))
         for folder, _, files in os.walk(self.root):
-            for name in files:
+            # The output of an agent, which a workflow keeps beside its files, is what it is.
+            for name in [name for name in files if not name.endswith(".log")]:
                 with open(f"{folder}/{name}", errors="replace") as file:
                     check(SAID not in file.read(), f"{folder}/{name} tells of the limit")
         return limited[0]
