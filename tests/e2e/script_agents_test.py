@@ -147,7 +147,7 @@ states:
 """
     for said, condition, starts in (("You\\'ve hit your session limit \u00b7 resets 10:20pm (America/Edmonton)", "waiting", 1),
                                     ("Claude AI usage limit reached|$(date -d '+2 hours' +%s)", "waiting", 1),
-                                    ("I have refactored the rate limit middleware; two tests are red", "stopped", 3)):
+                                    ("I have refactored the rate limit middleware; two tests are red", "failed", 3)):
         with World(exe) as baton:
             says = script(baton, "says.sh", f'cat >/dev/null; echo x >>"$BATON_ROOT/starts"; echo "{said}"; exit 1\n'.replace("\\'", "'"))
             baton.settings["agents"] = {"agent": {"command": [says]}}

@@ -113,14 +113,16 @@ void log(Snapshot& snapshot, const std::vector<const Run*>& started, Writes& wri
   }
 }
 
-/// Takes a start that never ran out of the counters.
+/// Takes a start out of the counters that never ran, or whose agent could not work because of its
+/// provider.
 void undo_start(Snapshot& snapshot, const Run& run, Writes& writes) {
   RunMemo& memo = snapshot.memo.runs[run.id];
   const Group* const group = snapshot.plan.find(run.key.subject);
   if (memo.counted && snapshot.memo.spawns > 0)
     writes.log.push_back(
         LogEntry{--snapshot.memo.spawns, "undo_spawn",
-                 "the start of the " + run.key.role + " for " + run.key.subject + " did not run"});
+                 "the start of the " + run.key.role + " for " + run.key.subject +
+                     (says_nothing(run.outcome) ? " is taken back" : " did not run")});
   if (const RoleRow* const row = row_of(kWorkers, run.key.role);
       memo.group && row != nullptr && group != nullptr)
     count(snapshot, *group, row->counter, -1, writes);
@@ -229,7 +231,7 @@ void note_starts(Snapshot& snapshot, Writes& writes) {
       continue;
     there.insert(run.id);
     const bool first_seen = !snapshot.memo.runs.contains(run.id);
-    if (run.outcome == Outcome::voided) {
+    if (run.outcome == Outcome::voided || says_nothing(run.outcome)) {
       undo_start(snapshot, run, writes);
     } else if (first_seen) {
       enter(snapshot, run, writes);
