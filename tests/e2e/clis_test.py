@@ -1,9 +1,11 @@
 """How runs of the known programs are judged, with a fake of each: outcome, error text, cost, attempts, notices.
 usage: clis_test.py BATON [PART...]"""
 
+import os
+
 import world
 from fake_clis import Fakes, Provided
-from world import check, wait_until
+from world import carries, check, wait_until
 
 LIMIT = "Claude AI usage limit reached|@+3600@"
 
@@ -166,6 +168,9 @@ def compare(case, fakes, runs, told):
     notices = [each["event"] for each in told if each["flow"] == flow and each["event"] in MET + SHUT]
     check(notices == case.notices, "notices", notices, *says)
     check(len(fakes.starts()) == len(runs), "starts", fakes.starts(), *says)
+    if os.path.exists(fakes.folder + "/child.pid"):
+        with open(fakes.folder + "/child.pid") as file:
+            check(not carries(int(file.read()), fakes.folder), "a child lives on", *says)
 
 
 def ends(baton):
@@ -234,5 +239,33 @@ def heard(exe):
             check((told["condition"] == "done") == (state == "done"), program, said, told)
 
 
+def prompts(exe):
+    """A prompt reaches its program whole and as a prompt, or nothing is started."""
+    cases = {"claude": (300000, "idle"), "kimi": (100000, "idle"), "cursor-agent": (1000, "idle"), "aider": (300000, "idle"),
+             "amp": (130000, "blocked"), "copilot": (130000, "blocked"), "gemini": (9000000, "blocked")}
+    rules = [{"name": name, "files": name + "/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": name}]}
+             for name in cases]
+    with Provided(exe, rules=rules) as baton:
+        fakes = {name: Fakes(f"{baton.home}/{name}", {}) for name in cases}
+        texts = {}
+        for name, (size, _) in cases.items():
+            texts[name] = "--yes is no option here.\n" + "Do it well. " * (size // 12) + "The end."
+            world.write(f"{baton.home}/{name}.md", texts[name].encode())
+        baton.settings["agents"] = {name: fakes[name].agent(name, prompt=f"{baton.home}/{name}.md") for name in cases}
+        baton.configure()
+        for name in cases:
+            world.write(f"{baton.root}/{name}/a.json", {"status": "ready"})
+        baton.start()
+        wait_until(lambda: {name: end[0] for name, end in ends(baton).items()} == {name: end for name, (_, end) in cases.items()},
+                   "all end", lambda: baton.call("status").stdout)
+        for name, (_, end) in cases.items():
+            starts = fakes[name].starts()
+            if end == "blocked":
+                told = next(line for line in baton.lines("status") if line["flow"] == f"rules/{name}/a")
+                check(not starts and "takes at most" in told["why"], name, starts, told)
+            else:
+                check([each["prompt"].strip() for each in starts] == [texts[name]], name, len(starts[0]["prompt"]))
+
+
 if __name__ == "__main__":
-    world.main_parts([judged, heard])
+    world.main_parts([judged, heard, prompts])

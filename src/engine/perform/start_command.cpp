@@ -138,14 +138,18 @@ Result<std::vector<std::string>> adapter_arguments(const AgentSpec& spec,
                                                    const Launch& launch) {
   const std::string& prompt = launch.prompt;
   const bool resumes = !launch.session.empty();
+  // A program may cut what is longer, and say so in a warning only.
+  if (spec.adapter->prompt_max_bytes > 0 && prompt.size() > spec.adapter->prompt_max_bytes)
+    return fail(Errc::denied, "the prompt has " + std::to_string(prompt.size()) + " bytes, and " +
+                                  spec.adapter->name + " takes at most " +
+                                  std::to_string(spec.adapter->prompt_max_bytes));
   std::vector<std::string> argv;
   for (const std::string& text : spec.argv) {
     if (text == "${prompt}") {
-      if (spec.adapter->prompt_max_bytes > 0 && prompt.size() > spec.adapter->prompt_max_bytes)
-        return fail(Errc::denied, "the prompt has " + std::to_string(prompt.size()) +
-                                      " bytes, and " + spec.adapter->name + " takes at most " +
-                                      std::to_string(spec.adapter->prompt_max_bytes));
-      argv.push_back(prompt);
+      if (prompt.find('\0') != std::string::npos)
+        return fail(Errc::denied, "a prompt with a NUL in it cannot be an argument");
+      // With a blank before it, it cannot be taken for an option.
+      argv.push_back((prompt.starts_with("-") ? " " : "") + prompt);
     } else if (text == "${session}") {
       const SessionRules& rules = spec.adapter->session;
       for (std::string each : resumes ? rules.resume : rules.begin) {
