@@ -198,16 +198,16 @@ AgentSpec checked(AgentSpec spec, const Role& role, const Config& config,
                   const std::string& folder) {
   const std::string cannot = "the agent `" + role + "` cannot be started: ";
   const std::string unknown = unknown_placeholder(spec, config);
-  if (!unknown.empty())
+  if (!unknown.empty() && !spec.problem)
     spec.problem =
         AgentFault{cannot + unknown, "correct the placeholder in the agent `" + role +
                                          "` of the configuration or in its prompt, then " +
                                          std::string(kReload)};
   const std::string texts = join(spec.argv, " ") + join(spec.before, " ") + spec.prompt;
-  if (!spec.problem && (spec.prompt.empty() || texts.find("${brief}") != std::string::npos)) {
+  if (spec.prompt.empty() || texts.find("${brief}") != std::string::npos) {
     if (auto files = prompt_files(config, folder, role))
       spec.prompts = *std::move(files);
-    else
+    else if (!spec.problem)
       spec.problem = AgentFault{cannot + files.error().message,
                                 "correct " + printable(files.error().where, 200) +
                                     ", or remove it; then " + std::string(kReload)};
@@ -265,11 +265,12 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.before_timeout = agent.before_timeout;
   find_programs(spec, role, agent, environment);
   find_folder(spec, role);
-  if (spec.problem)
-    return spec;
+  // A command may not find a program that the daemon finds, so the prompt is read all the same.
   if (!agent.prompt.empty()) {
     auto prompt = read_prompt(absolute(agent.prompt, folder));
     if (!prompt) {
+      if (spec.problem)
+        return spec;
       spec.problem = AgentFault{
           "the prompt of the agent `" + role + "` cannot be used: " + describe(prompt.error()),
           "correct " + printable(agent.prompt, 200) + or_choose("prompt", role)};

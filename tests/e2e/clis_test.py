@@ -242,7 +242,7 @@ def heard(exe):
 def prompts(exe):
     """A prompt reaches its program whole and as a prompt, or nothing is started."""
     cases = {"claude": (300000, "idle"), "kimi": (100000, "idle"), "cursor-agent": (1000, "idle"), "aider": (300000, "idle"),
-             "amp": (130000, "blocked"), "copilot": (130000, "blocked"), "gemini": (9000000, "blocked")}
+             "amp": (130000, "failed"), "copilot": (130000, "failed")}
     rules = [{"name": name, "files": name + "/{flow}.json", "stage": "/status", "react": [{"to": "ready", "run": name}]}
              for name in cases]
     with Provided(exe, rules=rules) as baton:
@@ -260,7 +260,7 @@ def prompts(exe):
                    "all end", lambda: baton.call("status").stdout)
         for name, (_, end) in cases.items():
             starts = fakes[name].starts()
-            if end == "blocked":
+            if end == "failed":
                 told = next(line for line in baton.lines("status") if line["flow"] == f"rules/{name}/a")
                 check(not starts and "takes at most" in told["why"], name, starts, told)
             else:
