@@ -19,6 +19,7 @@
 #include "base/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "core/caps.h"
 #include "core/dialect.h"
 #include "core/event.h"
 #include "core/flow.h"
@@ -307,6 +308,8 @@ class Journal {
   virtual Result<Arrival> commit(const Commit& commit) = 0;
   /// The accepted bytes of a path. Errc::not_found.
   virtual Result<std::string> bytes(const std::string& path) = 0;
+  /// A run, however old; nothing if the journal has none with this id.
+  virtual Result<std::optional<Run>> run(const RunId& id) = 0;
 };
 
 /// Requests of the control commands: files in the state folder.
@@ -344,6 +347,27 @@ class Providers {
   virtual Result<void> park(const Parked& row) = 0;
   /// Removes the row of the same provider, account, model and kind.
   virtual Result<void> release(const Parked& row) = 0;
+};
+
+/// The runs that the caps count, for all roots of this machine's user (core/caps.h). Every call may
+/// be repeated without effect.
+class Spending {
+ public:
+  virtual ~Spending() = default;
+  /// All rows, after those have been kept that could not be kept before. It stays valid until the
+  /// next call of this object. An error: nothing may start, because a cap may be reached.
+  virtual Result<const Counted*> counted(Time now) = 0;
+  /// Adds rows of this root; they are durable when it returns. Call it before the runs are in the
+  /// journal. After an error none is there.
+  virtual Result<void> begin(const std::vector<CountedRun>& runs) = 0;
+  /// Enters end, cost and tokens into a row. What cannot be written now is written later. Does
+  /// nothing for a row that is not there.
+  virtual void end(const CountedRun& run) = 0;
+  /// Removes a row: the run never ran.
+  virtual void drop(const RunId& run) = 0;
+  /// The rows of this root that have no end, after those have been kept that could not be kept
+  /// before.
+  virtual Result<std::vector<CountedRun>> open_runs() = 0;
 };
 
 /// What clocks on the wall show.

@@ -16,6 +16,7 @@
 #include "io/files/disk.h"
 #include "io/journal/claims.h"
 #include "io/journal/daemon_db.h"
+#include "io/journal/daemon_runs.h"
 #include "io/journal/journal.h"
 #include "io/system/clock.h"
 #include "io/system/requests.h"
@@ -97,6 +98,7 @@ Result<void> RootService::open(const std::string& shim) {
   disk_ = real_disk(root_);
   clock_ = real_clock();
   providers_ = make_providers(served_.state_folder, false);
+  spending_ = make_spending(served_.state_folder, false);
   ProcessAgentsOptions options;
   options.runs.path = runs_folder(served_.state_folder);
   // The group that may read the state folder may also read the output of its agents.
@@ -110,9 +112,9 @@ Result<void> RootService::open(const std::string& shim) {
     inputs_.emplace_back(std::move(ended));
     wake_();
   });
-  auto engine = Engine::make(
-      {*disk_, *journal_, *agents_, *requests_, *clock_, *observer_, *providers_, *zones_},
-      served_.setup);
+  auto engine = Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *observer_,
+                              *providers_, *spending_, *zones_},
+                             served_.setup);
   if (!engine)
     return pass_on(engine);
   engine_ = std::move(*engine);

@@ -106,6 +106,7 @@ class RootService : private Pinned {
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Providers> providers_;
+  std::unique_ptr<Spending> spending_;
   std::unique_ptr<TimeZones> zones_ = real_time_zones();
   std::unique_ptr<Agents> agents_;
   std::unique_ptr<Engine> engine_;

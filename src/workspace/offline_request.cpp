@@ -19,6 +19,7 @@
 #include "io/files/root.h"
 #include "io/journal/claims.h"
 #include "io/journal/daemon_db.h"
+#include "io/journal/daemon_runs.h"
 #include "io/journal/journal.h"
 #include "io/system/time_zones.h"
 #include "io/system/clock.h"
@@ -84,6 +85,7 @@ class Stage {
       return pass_on(requests);
     stage->requests_ = *std::move(requests);
     stage->providers_ = make_providers(state, false);
+    stage->spending_ = make_spending(state, false);
     auto shim = find_shim(setup.environment.executable);
     if (!shim)
       return pass_on(shim);
@@ -95,7 +97,7 @@ class Stage {
         [it = stage.get()](RunEnded ended) { it->inputs_.emplace_back(std::move(ended)); });
     auto engine = Engine::make({*stage->disk_, *stage->journal_, *stage->agents_, *stage->requests_,
                                 *stage->clock_, stage->observer_, *stage->providers_,
-                                *stage->zones_},
+                                *stage->spending_, *stage->zones_},
                                std::move(setup));
     if (!engine)
       return pass_on(engine);
@@ -135,6 +137,7 @@ class Stage {
   std::unique_ptr<Requests> requests_;
   std::unique_ptr<Agents> agents_;
   std::unique_ptr<Providers> providers_;
+  std::unique_ptr<Spending> spending_;
   std::unique_ptr<TimeZones> zones_ = real_time_zones();
   std::unique_ptr<Engine> engine_;
 };

@@ -10,6 +10,7 @@
 #include "io/files/disk.h"
 #include "io/files/root.h"
 #include "io/journal/daemon_db.h"
+#include "io/journal/daemon_runs.h"
 #include "io/journal/reader.h"
 #include "io/system/time_zones.h"
 #include "io/system/clock.h"
@@ -50,6 +51,8 @@ class ReadOnlyJournal : public Journal {
       return fail(Errc::not_found, "there is no journal", path);
     return reader_->bytes(path);
   }
+  /// Only a daemon settles rows of runs.
+  Result<std::optional<Run>> run(const RunId& /*id*/) override { return std::optional<Run>(); }
 
  private:
   std::unique_ptr<JournalReader> reader_;
@@ -177,6 +180,7 @@ struct Rehearsal::World {
   SteppedClock clock;
   Observer observer;
   std::unique_ptr<Providers> providers = no_providers();
+  std::unique_ptr<Spending> spending = no_spending();
   std::unique_ptr<TimeZones> zones = real_time_zones();
   LoadLimits load;
   std::unique_ptr<Engine> engine;
@@ -196,7 +200,7 @@ Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool 
   world_->load = setup.load;
   auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
                               world_->clock, world_->observer, *world_->providers,
-                              *world_->zones},
+                              *world_->spending, *world_->zones},
                              std::move(setup));
   if (!engine)
     return pass_on(engine);
@@ -294,8 +298,10 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
       std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), recorded)));
   if (opened)
     rehearsal->world_->root = *opened;
-  if (folder)
+  if (folder) {
     rehearsal->world_->providers = make_providers(*folder, true);
+    rehearsal->world_->spending = make_spending(*folder, true);
+  }
   rehearsal->recorded_ = std::move(recorded);
   setup->may_start = daemon || options.as_daemon;
   if (daemon && !options.as_daemon)

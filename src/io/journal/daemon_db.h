@@ -1,7 +1,7 @@
 #pragma once
 
 // `daemon.db`: what all daemons of one state folder share, in the folder in which the state folders
-// of the roots lie. So far the providers that are parked.
+// of the roots lie: here the providers that are parked; the runs that caps count are in daemon_runs.h.
 // The file is made when the first row is.
 
 #include <memory>

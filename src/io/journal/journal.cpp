@@ -62,6 +62,17 @@ class SqliteJournal : public Journal {
 
   Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
 
+  Result<std::optional<Run>> run(const RunId& id) override {
+    std::optional<Run> found;
+    auto done = rows::each(
+        *db_, "runs", "SELECT " + std::string(rows::run_columns()) + " FROM runs WHERE id = ?",
+        [&](sqlite::Statement& s) { s.add(id); },
+        [&](sqlite::Statement& row) { found = rows::read_run(row, runs_); });
+    if (!done)
+      return pass_on(done);
+    return found;
+  }
+
   Result<Arrival> commit(const Commit& commit) override {
     auto done = try_commit(commit);
     if (!done && done.error().code == Errc::no_space && reuse_log())

@@ -1,0 +1,199 @@
+#include "io/journal/daemon_file.h"
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "io/files/fd.h"
+#include "io/journal/rows.h"
+
+namespace baton {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr mode_t kFileMode = 0640;
+/// Two daemons lock it for milliseconds. Whoever locks it longer must not stop the daemon's loop.
+constexpr const char* kBusyTimeout = "PRAGMA busy_timeout=250";
+/// A start waits for its row, so one sync per transaction has to be enough.
+constexpr const char* kOneSync = "PRAGMA synchronous=FULL; PRAGMA journal_mode=WAL;";
+constexpr std::int64_t kVersion = 1;
+constexpr const char* kTables = R"sql(
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS parked(
+  provider TEXT NOT NULL, account TEXT NOT NULL, model TEXT NOT NULL, login INTEGER NOT NULL,
+  since INTEGER NOT NULL, until INTEGER, times INTEGER NOT NULL, run TEXT NOT NULL, why TEXT NOT NULL,
+  PRIMARY KEY(provider, account, model, login)) STRICT;
+CREATE TABLE IF NOT EXISTS runs(
+  run TEXT PRIMARY KEY, root TEXT NOT NULL, flow TEXT NOT NULL, configuration TEXT NOT NULL,
+  role TEXT NOT NULL, agent TEXT NOT NULL, rule TEXT NOT NULL, dialect TEXT NOT NULL, provider TEXT NOT NULL,
+  shell INTEGER NOT NULL, started INTEGER NOT NULL, ended INTEGER, cost REAL, tokens INTEGER) STRICT;
+CREATE TABLE IF NOT EXISTS raises(
+  configuration TEXT NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL, key TEXT NOT NULL,
+  amount REAL NOT NULL, who TEXT NOT NULL, since INTEGER NOT NULL) STRICT;
+INSERT OR IGNORE INTO meta(name, value) VALUES('version', 1);
+COMMIT;
+)sql";
+
+/// The process that has a write lock on one of these files of one device, by the kernel's list of
+/// locks. To ask by a descriptor of the file would end the locks of this process when it is closed.
+/// 0: unknown, as for processes in other containers.
+std::int64_t writer_of(const std::string& path) {
+  std::ifstream locks("/proc/locks");
+  for (std::string line; std::getline(locks, line);)
+    for (const char* const suffix : {"", "-shm"}) {
+      struct stat facts {};
+      if (stat((path + suffix).c_str(), &facts) != 0)
+        continue;
+      // `1: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120`; a waiting one has `->` before its kind.
+      std::istringstream words(line);
+      std::string number;
+      std::string kind;
+      std::string advisory;
+      std::string access;
+      std::int64_t pid = 0;
+      unsigned major_number = 0;
+      unsigned minor_number = 0;
+      ino_t inode = 0;
+      char colon = 0;
+      words >> number >> kind >> advisory >> access >> pid >> std::hex >> major_number >> colon >>
+          minor_number >> colon >> std::dec >> inode;
+      if (words && access == "WRITE" && inode == facts.st_ino &&
+          major_number == major(facts.st_dev) && minor_number == minor(facts.st_dev) &&
+          pid != getpid())
+        return pid;
+    }
+  return 0;
+}
+
+}  // namespace
+
+std::string daemon_db_path(const std::string& state_folder) {
+  return state_folder.substr(0, state_folder.rfind('/') + 1) + std::string(kDaemonDb);
+}
+
+bool DaemonFile::is_there() {
+  struct stat facts {};
+  const bool there = !path_.empty() && lstat(path_.c_str(), &facts) == 0;
+  if (!there || facts.st_dev != device_ || facts.st_ino != inode_)
+    close();
+  device_ = facts.st_dev;
+  inode_ = facts.st_ino;
+  // Empty: whoever made it was killed before the tables were there.
+  return there && (!S_ISREG(facts.st_mode) || facts.st_size > 0);
+}
+
+void DaemonFile::close() {
+  db_.reset();
+  seen_ = -1;
+}
+
+/// What is wrong with the file, before SQLite opens it.
+Result<void> DaemonFile::look() const {
+  struct stat facts {};
+  if (lstat(path_.c_str(), &facts) != 0)
+    return system_error(errno, "cannot look at it", path_);
+  if (!S_ISREG(facts.st_mode))
+    return fail(Errc::not_regular, std::string("it is not a regular file") + kBeginAnewWithout,
+                path_);
+  if (access(path_.c_str(), read_only_ ? R_OK : R_OK | W_OK) != 0)
+    return fail(Errc::denied,
+                std::string("it is not ") + (read_only_ ? "readable" : "writable") +
+                    " for this user; it belongs to user " + std::to_string(facts.st_uid) +
+                    ": act as that user, or give each user a state_dir of their own",
+                path_);
+  return {};
+}
+
+Result<void> DaemonFile::explained(Result<void> done) const {
+  if (!done && done.error().code == Errc::busy) {
+    const std::int64_t pid = writer_of(path_);
+    done.error().message =
+        pid > 0 ? "it is locked by process " + std::to_string(pid) : "another process locks it";
+    done.error().message += "; end that process, or wait until it lets go";
+  }
+  if (!done && done.error().where.empty())
+    done.error().where = path_;
+  return done;
+}
+
+Result<void> DaemonFile::make_tables(Database& db) const {
+  std::int64_t tables = 0;
+  auto done = rows::each(db, "daemon.db", "SELECT count(*) FROM sqlite_schema", {},
+                         [&](Statement& row) { tables = row.integer(); });
+  if (done && tables == 0 && !read_only_)
+    done = db.execute(kTables);
+  return done;
+}
+
+Result<void> DaemonFile::open(bool make) {
+  if (db_ != nullptr)
+    return {};
+  if (make) {
+    const Fd file(
+        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+    if (!file && errno != EEXIST)
+      return system_error(errno, "cannot make it", path_);
+    (void)is_there();
+  }
+  if (auto usable = look(); !usable)
+    return usable;
+  // A reader who may write rolls back what a killed writer began.
+  const bool may_write = !read_only_ || access(path_.c_str(), W_OK) == 0;
+  auto db = Database::open(path_, !read_only_ ? Database::Access::write
+                                  : may_write ? Database::Access::look
+                                              : Database::Access::read);
+  if (!db)
+    return explained(tl::unexpected<Error>(db.error()));
+  auto done = (*db)->execute(kBusyTimeout);
+  if (done)
+    done = make_tables(**db);
+  std::int64_t version = 0;
+  if (done)
+    done = rows::each(**db, "meta", "SELECT value FROM meta WHERE name = 'version'", {},
+                      [&](Statement& row) { version = row.integer(); });
+  if (!done) {
+    (*db)->rollback();
+    return explained(std::move(done));
+  }
+  if (version != kVersion)
+    return fail(Errc::io,
+                "it has version " + std::to_string(version) + ", this baton knows " +
+                    std::to_string(kVersion) + ": another baton wrote it; use that one",
+                path_);
+  if (!read_only_)
+    if (auto ready = (*db)->execute(kOneSync); !ready)
+      return explained(std::move(ready));
+  db_ = *std::move(db);
+  seen_ = -1;
+  return {};
+}
+
+Result<bool> DaemonFile::changed() {
+  std::int64_t now = 0;
+  auto done = rows::each(*db_, "daemon.db", "PRAGMA data_version", {},
+                         [&](Statement& row) { now = row.integer(); });
+  if (!done)
+    return pass_on(done);
+  return std::exchange(seen_, now) != now;
+}
+
+Result<bool> DaemonFile::has(const std::string& table) {
+  bool found = false;
+  auto done = rows::each(
+      *db_, "daemon.db", "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+      [&](Statement& s) { s.add(table); }, [&](Statement& /*row*/) { found = true; });
+  if (!done)
+    return pass_on(done);
+  return found;
+}
+
+}  // namespace baton
