@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "base/schema/schema.h"
 #include "adapters/adapter.h"
+#include "core/caps.h"
 #include "core/dialect.h"
 #include "core/effect.h"
 #include "core/reconcile.h"
@@ -94,7 +95,12 @@ struct Setup {
   RetryLimits retry;
   std::uint32_t max_running = 4;
   std::uint32_t spawns_per_hour = 60;
-  double cost_per_hour = 50;
+  double cost_per_hour = 50;  ///< 0, here and below: no limit
+  std::int64_t tokens_per_hour = 0;
+  std::uint32_t shell_per_hour = 0;
+  std::map<std::string, FlowCaps> rule_caps;  ///< of each flow, where a rule has its own
+  CapTable caps;                              ///< of more than one flow
+  std::string configuration;  ///< real path of its file; sums are counted for each configuration
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// At the first start on a root, at most this many existing flows may start something.
   std::size_t max_existing = 20;

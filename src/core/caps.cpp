@@ -157,6 +157,11 @@ double amount_of(const CountedRun& run, CapKey key) {
 CapSums::CapSums(const CapTable& table, const std::string& configuration, const Counted& counted,
                  Time now)
     : now_(now) {
+  for (const CountedRun& run : counted.runs)
+    if (run.shell && run.root == counted.root && run.started > now - kHour)
+      shell_[run.flow].push_back(run.started);
+  for (auto& [flow, starts] : shell_)
+    std::sort(starts.begin(), starts.end());
   const auto change = [&](Time at) {
     if (at > now && (!next_change_ || at < *next_change_))
       next_change_ = at;
@@ -280,6 +285,14 @@ void CapSums::add(const CountedRun& start) {
 void CapSums::drop_added() {
   for (Sum& sum : sums_)
     sum.added = 0;
+}
+
+std::uint32_t CapSums::shell_since(const FlowId& flow, Time since) const {
+  const auto found = shell_.find(text(flow));
+  if (found == shell_.end())
+    return 0;
+  const auto first = std::lower_bound(found->second.begin(), found->second.end(), since);
+  return static_cast<std::uint32_t>(found->second.end() - first);
 }
 
 std::vector<CapReached> CapSums::all_reached() const {

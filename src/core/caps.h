@@ -79,6 +79,7 @@ struct FlowCaps {
 struct CountedRun {
   RunId id;
   std::string root;           ///< the state folder of its root
+  std::string flow;           ///< as `text` writes it
   std::string configuration;  ///< real path; runs of another one do not count
   Role role;
   Role agent;  ///< that does the work; empty: a shell action
@@ -112,6 +113,7 @@ Time end_of(const CapRaise& raise);
 struct Counted {
   std::vector<CountedRun> runs;
   std::vector<CapRaise> raises;
+  std::string root;           ///< that of the reader
   std::uint64_t version = 0;  ///< differs after each change
 };
 
@@ -146,13 +148,16 @@ class CapSums {
   /// Forgets what `add` has counted.
   void drop_added();
 
+  /// How many shell actions of a flow of the reader's root have started since then. Known for the
+  /// last hour only. The flow's own record does not keep them.
+  std::uint32_t shell_since(const FlowId& flow, Time since) const;
+
   /// All caps that are reached now, whatever wants to start.
   std::vector<CapReached> all_reached() const;
   /// Whether the sum of the cap is below half of it. People hear of a cap again only after that.
   bool is_low(const std::string& cap_name) const;
   /// The sums change by themselves then.
   std::optional<Time> next_change() const { return next_change_; }
-  bool empty() const { return sums_.empty(); }
 
  private:
   struct Sum {
@@ -176,6 +181,7 @@ class CapSums {
   Time now_{};
   std::vector<Sum> sums_;
   std::map<Role, Average> averages_;
+  std::map<std::string, std::vector<Time>> shell_;  ///< starts by flow, in order
   std::optional<Time> next_change_;
 };
 

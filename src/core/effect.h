@@ -110,6 +110,7 @@ struct Hold {
   std::string why;                 ///< a sentence for people
   std::string action = {};         ///< see Standing
   std::optional<Time> until = {};  ///< see Standing
+  std::string cap = {};            ///< the cap of more than one flow that is reached; see cap_name
   bool operator==(const Hold&) const = default;
 };
 

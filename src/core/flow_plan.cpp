@@ -459,22 +459,52 @@ std::uint32_t starts_per_hour(const FlowSituation& flow, const PlanSettings& set
 
 bool has_starts_left(const FlowSituation& flow, const PlanSettings& settings, Time now,
                      std::uint32_t further) {
+  const std::uint32_t most = starts_per_hour(flow, settings);
+  if (most == 0)
+    return true;
   const auto used = static_cast<std::uint32_t>(
       std::count_if(flow.runs.begin(), flow.runs.end(), [&](const Run& run) {
         // Runs that start in the step that resumes the flow count for the new hour.
         return run.outcome != Outcome::voided && run.key.role != kActionRole &&
                run.started > now - kHour && run.started >= flow.resumed_at;
       }));
-  return used + further < starts_per_hour(flow, settings);
+  return used + further < most;
 }
 
-bool has_cost_left(const FlowSituation& flow, const PlanSettings& settings, Time now) {
-  double spent = 0;
+HourlyCaps hourly_caps(const FlowId& flow, const PlanSettings& settings) {
+  HourlyCaps caps{settings.cost_per_hour, settings.tokens_per_hour, settings.shell_per_hour};
+  const auto own = settings.rules.find(rule_of(flow));
+  if (own == settings.rules.end())
+    return caps;
+  return {own->second.cost_per_hour.value_or(caps.cost_usd),
+          own->second.tokens_per_hour.value_or(caps.tokens),
+          own->second.shell_per_hour.value_or(caps.shell)};
+}
+
+namespace {
+
+/// What the flow's runs of the last hour have reported, since a person resumed it.
+template <class Number>
+Number reported_within_hour(const FlowSituation& flow, Time now,
+                            std::optional<Number> Run::* reported) {
+  Number sum = 0;
   for (const Run& run : flow.runs)
     if (const Time at = run.live() ? now : run.ended;
-        run.cost_usd && at > now - kHour && at >= flow.resumed_at)
-      spent += *run.cost_usd;
-  return spent < settings.cost_per_hour;
+        run.*reported && at > now - kHour && at >= flow.resumed_at)
+      sum += *(run.*reported);
+  return sum;
+}
+
+}  // namespace
+
+bool has_cost_left(const FlowSituation& flow, const PlanSettings& settings, Time now) {
+  const double most = hourly_caps(flow.flow, settings).cost_usd;
+  return most == 0 || reported_within_hour(flow, now, &Run::cost_usd) < most;
+}
+
+bool has_tokens_left(const FlowSituation& flow, const PlanSettings& settings, Time now) {
+  const std::int64_t most = hourly_caps(flow.flow, settings).tokens;
+  return most == 0 || reported_within_hour(flow, now, &Run::tokens) < most;
 }
 
 std::string resource_of(const Claim& claim) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/caps.h"
 #include "core/dialect.h"
 #include "core/effect.h"
 #include "core/run.h"
@@ -64,7 +65,11 @@ struct PlanSettings {
   Time since{};  ///< start of this daemon; earlier times may come from another clock
   std::uint32_t max_running = 4;
   std::uint32_t spawns_per_hour = 60;
-  double cost_per_hour = 50;  ///< US dollars, as agents report them
+  double cost_per_hour = 50;  ///< US dollars, as agents report them; 0 here and below: no limit
+  std::int64_t tokens_per_hour = 0;
+  std::uint32_t shell_per_hour = 0;
+  std::map<std::string, FlowCaps> rules;    ///< of rules with caps of their own
+  std::map<Role, std::string> providers;    ///< agent → provider
   OnInterrupted on_interrupted = OnInterrupted::hold;
   std::optional<Hold> held;  ///< if set, nothing starts at all: draining, disk full ...
   RetryLimits retry;
@@ -112,13 +117,22 @@ std::uint32_t transients_in_a_row(std::span<const Run> runs, const Key& key);
 std::uint32_t stopped_attempts(std::span<const Run> runs, const Key& key);
 
 /// Whether the flow may start one more agent within this hour, besides `further` that are about to
-/// start.
+/// start. A limit of 0 is none.
 bool has_starts_left(const FlowSituation& flow, const PlanSettings& settings, Time now,
                      std::uint32_t further);
 /// How many agents the flow may start per hour.
 std::uint32_t starts_per_hour(const FlowSituation& flow, const PlanSettings& settings);
+/// The caps of one flow in an hour, with those of its rule. 0: no limit.
+struct HourlyCaps {
+  double cost_usd = 0;
+  std::int64_t tokens = 0;
+  std::uint32_t shell = 0;
+};
+HourlyCaps hourly_caps(const FlowId& flow, const PlanSettings& settings);
 /// Whether the cost reported by the flow's runs of the last hour is below the limit.
 bool has_cost_left(const FlowSituation& flow, const PlanSettings& settings, Time now);
+/// The same for tokens.
+bool has_tokens_left(const FlowSituation& flow, const PlanSettings& settings, Time now);
 
 /// Why a flow stands that an operator, an agent or baton itself has paused or stopped. `reason`:
 /// that of the ControlRow.

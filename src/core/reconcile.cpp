@@ -108,7 +108,10 @@ void Reconciler::hold(const FlowId& flow, Hold hold) {
   stale_.insert(flow);
 }
 
-void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
+void Reconciler::plan(Time now, std::uint32_t running_elsewhere, CapSums* caps) {
+  caps_ = caps;
+  if (caps_ != nullptr)
+    caps_->drop_added();
   // Answers for a later time are not valid for an earlier one.
   if (now < now_)
     for (const auto& [id, flow] : flows_)
@@ -119,6 +122,7 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
   refresh_flows();
   // The hourly limits allow more as time passes.
   recheck_all(Answer::spent);
+  recheck_all(Answer::capped);
   const std::uint32_t full = std::max(running_ + elsewhere_, settings_.max_running);
   if (std::exchange(reported_running_, full) != full)
     recheck_all(Answer::no_place);
@@ -127,6 +131,7 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere) {
   for (const FlowId& id : std::exchange(rewrite_, {}))
     write(id);
   sum_up();
+  caps_ = nullptr;
 }
 
 void Reconciler::count_holder(const FlowId& id, const std::string& resource, bool more) {
@@ -151,6 +156,7 @@ void Reconciler::drop_planned_starts() {
   plan_.starts.clear();
   plan_.pauses.clear();
   spawned_.clear();
+  acted_.clear();
 }
 
 void Reconciler::refresh_flows() {
@@ -279,8 +285,58 @@ void Reconciler::check(const Position& turn) {
     pause(turn.flow, checked.hold);
 }
 
-/// Checks what flows share: claims, then the flow's hourly limits, then the number of running
-/// agents.
+/// The cap of this flow in an hour that is reached. It ends only when a person resumes the flow.
+std::optional<Hold> Reconciler::flow_cap(const Flow& flow, const Candidate& candidate) const {
+  const Desired& desired = *candidate.desired;
+  const FlowId& id = candidate.key.flow;
+  const auto reached = [&](std::string why) {
+    return Hold{desired.role, desired.subject, Reason::cap_reached, std::move(why),
+                command("resume", id)};
+  };
+  const auto so_far = [&](const std::map<FlowId, std::uint32_t>& counts) {
+    const auto found = counts.find(id);
+    return found == counts.end() ? 0 : found->second;
+  };
+  if (desired.action && !desired.action->counts_as_spawn) {
+    const std::uint32_t most = hourly_caps(id, settings_).shell;
+    const Time since =
+        std::max(now_ - std::chrono::hours(1) + Millis(1), flow.situation.resumed_at);
+    if (most == 0 || caps_ == nullptr || caps_->shell_since(id, since) + so_far(acted_) < most)
+      return std::nullopt;
+    return reached("the flow has started " + std::to_string(most) +
+                   " shell actions within an hour (shell_per_hour)");
+  }
+  if (!has_starts_left(flow.situation, settings_, now_, so_far(spawned_))) {
+    const std::uint32_t cap = starts_per_hour(flow.situation, settings_);
+    return reached("the flow has started " + std::to_string(cap) +
+                   (cap == 1 ? " agent" : " agents") + " within an hour (spawns_per_hour)");
+  }
+  const HourlyCaps caps = hourly_caps(id, settings_);
+  if (!has_cost_left(flow.situation, settings_, now_))
+    return reached("its agents have reported a cost of " + dollars(caps.cost_usd) +
+                   " or more within an hour (cost_per_hour)");
+  if (!has_tokens_left(flow.situation, settings_, now_))
+    return reached("its agents have reported " + std::to_string(caps.tokens) +
+                   " tokens or more within an hour (tokens_per_hour)");
+  return std::nullopt;
+}
+
+/// The candidate as the caps of more than one flow count it.
+CountedRun Reconciler::counted(const Candidate& candidate) const {
+  CountedRun run;
+  run.role = candidate.key.role;
+  run.agent = candidate.agent;
+  run.rule = rule_of(candidate.key.flow);
+  run.dialect = candidate.key.flow.dialect;
+  if (const auto provider = settings_.providers.find(run.agent);
+      provider != settings_.providers.end())
+    run.provider = provider->second;
+  run.shell = candidate.key.role == kActionRole;
+  return run;
+}
+
+/// Checks what flows share: claims, then the flow's own caps, then those of more than one flow, then
+/// the number of running agents.
 std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
                                                        const Candidate& candidate) const {
   const Desired& desired = *candidate.desired;
@@ -300,21 +356,21 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
       return held(Answer::claimed, Reason::claimed,
                   "`" + claim.resource + "` is taken by " + named(all, id) +
                       "; it is free when that has ended");
-  const auto spawned = spawned_.find(id);
-  const bool spawns = !desired.action || desired.action->counts_as_spawn;
-  if (spawns && !has_starts_left(flow.situation, settings_, now_,
-                                 spawned == spawned_.end() ? 0 : spawned->second)) {
-    const std::uint32_t cap = starts_per_hour(flow.situation, settings_);
-    return held(Answer::spent, Reason::cap_reached,
-                "the flow has started " + std::to_string(cap) + (cap == 1 ? " agent" : " agents") +
-                    " within an hour (spawns_per_hour)",
-                command("resume", id));
+  if (auto cap = flow_cap(flow, candidate))
+    return {Answer::spent, *std::move(cap)};
+  if (const auto cap = caps_ == nullptr ? std::nullopt : caps_->reached(counted(candidate))) {
+    // A place becomes free when a run ends, and then the plan is made again.
+    if (!window_of(cap->key))
+      return held(Answer::capped, Reason::free_place, cap->why);
+    Hold hold{desired.role,
+              desired.subject,
+              Reason::cap_reached,
+              cap->why,
+              raise_command(cap->place, cap->key, cap->cap),
+              cap->until,
+              cap_name(cap->place, cap->key)};
+    return {Answer::capped, std::move(hold)};
   }
-  if (spawns && !has_cost_left(flow.situation, settings_, now_))
-    return held(Answer::spent, Reason::cap_reached,
-                "its agents have reported a cost of " + dollars(settings_.cost_per_hour) +
-                    " or more within an hour (cost_per_hour)",
-                command("resume", id));
   // No timer is needed: a place becomes free when a run ends, and then the plan is made again.
   if (!has_free_place())
     return held(Answer::no_place, Reason::free_place,
@@ -328,7 +384,11 @@ void Reconciler::start(const Position& turn, const Flow& flow) {
   plan_.starts.push_back(
       Start{candidate.key, candidate.attempt, *candidate.desired, candidate.agent});
   ++running_;
-  ++spawned_[turn.flow];
+  ++(candidate.desired->action && !candidate.desired->action->counts_as_spawn
+         ? acted_
+         : spawned_)[turn.flow];
+  if (caps_ != nullptr)
+    caps_->add(counted(candidate));
   for (const std::string& resource : flow.checked[turn.nth].resources) {
     ++taken_[resource][turn.flow];
     planned_claims_[resource].insert(turn.flow);
@@ -377,8 +437,18 @@ void Reconciler::sum_up() {
   plan_.wake.reset();
   if (!wakes_.empty())
     plan_.wake = wakes_.begin()->first;
+  plan_.caps.clear();
+  plan_.capped = !positions(Answer::capped).empty();
+  for (const Position& turn : positions(Answer::capped)) {
+    const Hold& hold = flows_.at(turn.flow).checked[turn.nth].hold;
+    if (hold.until && (!plan_.wake || *hold.until < *plan_.wake))
+      plan_.wake = hold.until;
+    if (!hold.cap.empty())
+      plan_.caps.try_emplace(hold.cap, hold);
+  }
   plan_.waiting = !waiting_.empty() || !positions(Answer::everything_held).empty() ||
-                  !positions(Answer::claimed).empty() || !positions(Answer::no_place).empty();
+                  !positions(Answer::claimed).empty() || plan_.capped ||
+                  !positions(Answer::no_place).empty();
 }
 
 }  // namespace baton

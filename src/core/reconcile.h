@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/caps.h"
 #include "core/effect.h"
 #include "core/flow_plan.h"
 
@@ -34,6 +35,9 @@ struct Plan {
   std::set<FlowId> wanting;  ///< flows that would start something if there were a free place
   std::optional<Time> wake;  ///< the plan may change at that time
   bool waiting = false;      ///< something will start later by itself
+  bool capped = false;  ///< a cap of more than one flow keeps something from starting
+  /// Those of them with a window: name → why and until when.
+  std::map<std::string, Hold> caps;
   bool operator==(const Plan&) const = default;
 };
 
@@ -47,7 +51,9 @@ class Reconciler {
   void put(FlowSituation flow);
   void drop(const FlowId& id);
 
-  void plan(Time now, std::uint32_t running_elsewhere);
+  /// `caps`: the sums of more than one flow; nullptr: there are no such caps. It must outlive the
+  /// call, and has the starts of the plan in it afterwards.
+  void plan(Time now, std::uint32_t running_elsewhere, CapSums* caps = nullptr);
   /// The last plan.
   const Plan& made() const { return plan_; }
   Plan& made() { return plan_; }
@@ -69,7 +75,7 @@ class Reconciler {
   };
   using Holders = std::map<FlowId, std::uint32_t>;  ///< how often each flow holds a resource
   /// The last answer for a candidate.
-  enum class Answer { unchecked, starts, everything_held, claimed, spent, no_place };
+  enum class Answer { unchecked, starts, everything_held, claimed, spent, capped, no_place };
   struct Checked {
     std::vector<std::string> resources;  ///< the resources it claims
     Answer answer = Answer::unchecked;
@@ -99,6 +105,8 @@ class Reconciler {
   std::optional<Position> next() const;
   void check(const Position& turn);
   std::pair<Answer, Hold> answer(const Flow& flow, const Candidate& candidate) const;
+  std::optional<Hold> flow_cap(const Flow& flow, const Candidate& candidate) const;
+  CountedRun counted(const Candidate& candidate) const;
   void start(const Position& turn, const Flow& flow);
   void pause(const FlowId& id, const Hold& cap);
   bool has_free_place() const { return running_ + elsewhere_ < settings_.max_running; }
@@ -121,13 +129,15 @@ class Reconciler {
   /// How the holders changed since the last plan.
   std::map<std::string, std::map<FlowId, std::int64_t>> holder_changes_;
   std::map<std::string, std::set<Position>> claimants_;  ///< who waits for each resource
-  std::array<std::set<Position>, 6> positions_;          ///< all candidates, by answer
+  std::array<std::set<Position>, 7> positions_;          ///< all candidates, by answer
   std::set<std::pair<Time, FlowId>> wakes_;
   std::set<FlowId> stopping_;  ///< flows with runs to stop
   std::set<FlowId> waiting_;   ///< flows that wait for a time
   std::map<std::string, std::multiset<FlowId>>
       planned_claims_;                       ///< claimed by the starts of the plan
   std::map<FlowId, std::uint32_t> spawned_;  ///< starts in the plan under construction
+  std::map<FlowId, std::uint32_t> acted_;    ///< shell actions in it
+  CapSums* caps_ = nullptr;                  ///< during `plan`
 };
 
 }  // namespace baton

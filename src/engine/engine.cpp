@@ -13,6 +13,7 @@
 #include "engine/perform/lock_files.h"
 #include "engine/perform/pending_writes.h"
 #include "engine/perform/planning.h"
+#include "engine/perform/run_counting.h"
 #include "engine/perform/starter.h"
 #include "engine/request_queue.h"
 #include "engine/state/disk_space.h"
@@ -44,7 +45,8 @@ class RealEngine : public Engine {
         pending_writes_(ports.disk),
         backup_encryption_(ports.disk),
         locks_(ports.disk),
-        run_completion_(ports.agents, ports.providers, ports.zones) {}
+        run_completion_(ports.agents, ports.providers, ports.zones),
+        run_counting_(ports.spending, ports.journal) {}
 
   Result<void> recover() override;
   Result<void> step(const std::vector<Input>& inputs) override;
@@ -102,6 +104,7 @@ class RealEngine : public Engine {
   Result<void> settle_starts(Draft& next, const Prepares& prepared);
   void finish_commit(Draft& next);
   Result<void> commit(Draft& next, const Prepares& prepared);
+  void undo(const Draft& next, const Prepares& prepared);
   void perform(const Draft& next, const Prepares& prepared);
   void publish(Draft& next);
   PlanningContext circumstances() const {
@@ -124,6 +127,7 @@ class RealEngine : public Engine {
             .elsewhere = elsewhere_,
             .now = ports_.clock.now(),
             .parked = parked_,
+            .counted = counted_,
             .ahead = ports_.clock.wall() - ports_.clock.now()};
   }
   Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
@@ -139,6 +143,7 @@ class RealEngine : public Engine {
   BackupEncryption backup_encryption_;
   LockFiles locks_;
   RunCompletion run_completion_;
+  RunCounting run_counting_;
   Time since_ = ports_.clock.now();
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
@@ -154,6 +159,7 @@ class RealEngine : public Engine {
   std::uint32_t running_elsewhere_ = 0;
   std::vector<std::string> reloads_;
   std::vector<Parked> parked_;
+  const Counted* counted_ = nullptr;  ///< of this step; nullptr: unknown
   std::optional<Time> retry_;      ///< next step after a failed commit or while the disk is full
   std::optional<Time> try_again_;  ///< no starts until then: processes or space are missing
   std::string trouble_;
@@ -273,7 +279,28 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   }
   parts_->planning.note_holds(next);
   finish_commit(next);
+  run_counting_.end(next, parts_->setup);
+  if (auto begun = run_counting_.begin(next, starting.prepared, parts_->setup); !begun) {
+    trouble_ = "a start cannot be counted: " + describe(begun.error());
+    try_again_ = next.now + kStepAgain;
+    undo(next, starting.prepared);
+    // All else of this step must not wait until starts can be counted: the next step follows at
+    // once and starts nothing.
+    retry_.reset();
+    pending_ = true;
+    return {};
+  }
   return commit(next, starting.prepared);
+}
+
+/// Nothing of this step has happened, and the next step looks at all of it again. But stops of
+/// agents must go on.
+void RealEngine::undo(const Draft& next, const Prepares& prepared) {
+  for (const auto& [start, run] : prepared)
+    ports_.agents.discard(run);
+  run_counting_.drop(prepared);
+  run_completion_.ask_unjournalled(records_, flow_index_, plan().stops, next.now);
+  retry_ = next.now + kStepAgain;
 }
 
 Result<void> RealEngine::hand_over(Draft& next) {
@@ -320,14 +347,18 @@ void RealEngine::gather(Draft& next) {
   backup_encryption_.tend(parts_->setup, parts_->catalog);
   backup_encryption_.tell(next);
   const auto kept = input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_);
-  // After the ends: a limit that one of them met holds the starts of this step.
+  // After the ends: a limit that one of them met, and what they cost, hold the starts of this step.
   auto parked = ports_.providers.parked();
-  if (parked && kept) {
+  const auto counted = run_counting_.take(next, parts_->setup);
+  if (parked)
     parked_ = *std::move(parked);
+  counted_ = counted ? *counted : nullptr;
+  if (kept && parked && counted)
     return;
-  }
-  const Error& error = parked ? kept.error() : parked.error();
-  trouble_ = "it is not known which providers have a limit: " + describe(error);
+  const Error& error = !kept ? kept.error() : !parked ? parked.error() : counted.error();
+  trouble_ = (kept && parked ? "it is not known what the agents have spent: "
+                             : "it is not known which providers have a limit: ") +
+             describe(error);
   locked_ = error.code == Errc::busy;
   try_again_ = next.now + kStepAgain;
 }
@@ -422,17 +453,14 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   const auto committed =
       next.commit.empty() ? Result<Arrival>(0) : ports_.journal.commit(next.commit);
   if (!committed) {
-    const bool undone = is_passing(committed.error());
-    for (const auto& [start, run] : prepared)
-      undone ? ports_.agents.discard(run) : ports_.agents.revoke(run);
-    if (!undone)
+    if (!is_passing(committed.error())) {
+      for (const auto& [start, run] : prepared)
+        ports_.agents.revoke(run);
       return fail(committed.error().code, committed.error().message, committed.error().where);
-    // Nothing of this step has happened, and the next step looks at all of it again. But stops of
-    // agents must go on.
+    }
     if (committed.error().code == Errc::no_space)
       disk_space_.none(describe(committed.error()), next.wall);
-    run_completion_.ask_unjournalled(records_, flow_index_, plan().stops, next.now);
-    retry_ = next.now + kStepAgain;
+    undo(next, prepared);
     return {};
   }
   pending_ = disk_space_.committed() || pending_;
@@ -532,8 +560,9 @@ std::optional<Time> RealEngine::wake() const {
     sooner(wake, pending_writes_.wake());
   sooner(wake, run_completion_.wake());
   const Time now = ports_.clock.now();
-  // A command or another daemon may release a provider.
-  if (!parked_.empty())
+  // A command or another daemon may release a provider or raise a cap, and an agent of another root
+  // may end.
+  if (!parked_.empty() || plan().capped)
     sooner(wake, now + kLookAtProviders);
   sooner(wake, input_queue_.wake(now));
   sooner(wake, backup_encryption_.wake(now));

@@ -33,6 +33,7 @@ struct Ports {
   Clock& clock;
   Observer& observer;
   Providers& providers;
+  Spending& spending;
   const TimeZones& zones;
 };
 

@@ -104,6 +104,9 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
   settings.max_running = setup_.max_running;
   settings.spawns_per_hour = setup_.spawns_per_hour;
   settings.cost_per_hour = setup_.cost_per_hour;
+  settings.tokens_per_hour = setup_.tokens_per_hour;
+  settings.shell_per_hour = setup_.shell_per_hour;
+  settings.rules = setup_.rule_caps;
   settings.on_interrupted = setup_.on_interrupted;
   settings.retry = setup_.retry;
   for (const auto& [role, spec] : agents_) {
@@ -116,6 +119,7 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
   settings.default_role = agents_.contains("default");
   for (const auto& [role, spec] : agents_) {
     settings.stand_ins[role] = spec.fallback;
+    settings.providers[role] = spec.provider;
     if (spec.on_no_change != OnNoChange::hold)
       settings.on_no_change[role] = spec.on_no_change;
     for (const Parked& row : now.parked)
@@ -157,7 +161,22 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
   }
   give(flows, next, now, refused);
   reconciler_.put(settings(now, std::move(held)));
-  reconciler_.plan(next.now, now.running_elsewhere);
+  reconciler_.plan(next.now, now.running_elsewhere, sums(now));
+}
+
+/// The sums of the rows as they are. They stay right until a row changes or leaves a window.
+CapSums* Planning::sums(const PlanningContext& now) {
+  if (now.counted == nullptr)
+    return nullptr;
+  const std::pair read{now.counted, now.counted->version};
+  const bool over = sums_ && sums_->next_change() && *sums_->next_change() <= now.now;
+  if (!sums_ || summed_ != read || over || now.now < summed_at_) {
+    sums_.emplace(setup_.caps, setup_.configuration, *now.counted, now.now);
+    without_cost_ = agents_without_cost(setup_.caps, setup_.configuration, now.counted->runs);
+    summed_ = read;
+    summed_at_ = now.now;
+  }
+  return &*sums_;
 }
 
 void Planning::give(const std::set<FlowId>& flows, const Draft& next, const PlanningContext& now,
@@ -392,10 +411,12 @@ namespace {
 
 /// Whether a person hears of the hold, once when it begins.
 bool lasting(const Hold& hold) {
-  // The event `gone` comes from the file itself, `login_refused` from the run that met it.
+  // The event `gone` comes from the file itself, `login_refused` from the run that met it. A cap of
+  // many flows is told once for all of them, see `tell_caps`.
   return (hold.cause.condition == Condition::blocked ||
           hold.cause.condition == Condition::failed) &&
-         hold.cause.reason != Reason::unconfigured && hold.cause.reason != Reason::login_refused;
+         hold.cause.reason != Reason::unconfigured && hold.cause.reason != Reason::login_refused &&
+         hold.cap.empty();
 }
 
 /// Whether the flow goes on by itself: an agent runs, or a start is due or comes later.
@@ -429,6 +450,10 @@ std::vector<Hold> tell_lasting(Draft& next, const FlowRecord& known, const std::
            (wrong && hold.cause.reason == Reason::no_change);
   };
   std::vector<Hold> told;
+  // The root's caps are told by `tell_caps`.
+  if (known.id == FlowId{})
+    std::copy_if(known.notified.holds.begin(), known.notified.holds.end(), std::back_inserter(told),
+                 [](const Hold& hold) { return hold.cause.reason == Reason::cap_reached; });
   // A short-lived hold may hide a lasting one that was notified. The lasting one will be back, and
   // must not be notified again.
   std::copy_if(known.notified.holds.begin(), known.notified.holds.end(), std::back_inserter(told),
@@ -503,6 +528,44 @@ void note_holds(Draft& next, const FlowRecord& known, const Plan& plan, bool lat
 
 }  // namespace
 
+/// Tells of each cap of more than one flow that is reached, once for all its flows. People hear of
+/// it again after its sum was below half of the cap. So a cap that lets one start through now and
+/// then is told once.
+void Planning::tell_caps(Draft& next) const {
+  if (!sums_)
+    return;
+  const FlowRecord* const root = next.find(FlowId{});
+  const std::vector<Hold> before =
+      root == nullptr ? std::vector<Hold>{} : root->notified.holds;
+  std::vector<Hold> told = before;
+  const auto is_cap = [](const Hold& hold) { return hold.cause.reason == Reason::cap_reached; };
+  const auto silent = [&](const Role& agent) {
+    return std::find(without_cost_.begin(), without_cost_.end(), agent) != without_cost_.end();
+  };
+  std::erase_if(told, [&](const Hold& hold) {
+    return is_cap(hold) && (hold.role.empty() ? sums_->is_low(hold.subject) : !silent(hold.role));
+  });
+  const auto tell = [&](const Word& event, Hold hold, const std::string& why) {
+    if (std::any_of(told.begin(), told.end(), [&](const Hold& one) {
+          return one.role == hold.role && one.subject == hold.subject && one.cause == hold.cause;
+        }))
+      return;
+    next.event(event, {}, why, "", hold.role);
+    told.push_back(std::move(hold));
+  };
+  for (const auto& [cap, hold] : plan().caps)
+    tell("blocked", {"", cap, Reason::cap_reached, ""},
+         hold.why + (hold.until ? "; starts go on at " + iso_time(*hold.until) : "") + ", or by `" +
+             hold.action + "`");
+  for (const Role& agent : without_cost_)
+    tell("cost_unknown", {agent, "cost", Reason::cap_reached, ""},
+         "the agent `" + agent +
+             "` has never reported a cost, so a cap on cost does not limit it; limit its starts "
+             "(spawns_per_day), or let it report its cost (docs/adapters.md)");
+  if (told != before)
+    next.touch(FlowId{}).notified.holds = std::move(told);
+}
+
 void Planning::note_holds(Draft& next) const {
   std::set<FlowId> flows = reconciler_.news();
   for (const auto& [flow, record] : next.touched())
@@ -510,6 +573,8 @@ void Planning::note_holds(Draft& next) const {
   for (const FlowId& flow : flows)
     if (const FlowRecord* const known = next.find(flow); known != nullptr)
       baton::note_holds(next, *known, plan(), !setup_.may_start);
+  if (setup_.may_start)
+    tell_caps(next);
 }
 
 void Planning::committed(const Draft& next) {

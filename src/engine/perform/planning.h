@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -50,6 +51,8 @@ struct PlanningContext {
   const std::vector<AgentElsewhere>& elsewhere;
   Time now{};
   std::vector<Parked> parked;  ///< providers without room, see core/provider_limits.h
+  /// The runs that caps count; nullptr if they are unknown, and then nothing starts.
+  const Counted* counted = nullptr;
   Millis ahead{0};             ///< the wall clock minus `now`
 };
 
@@ -109,6 +112,8 @@ class Planning {
   static const Run* previous_run(const FlowRecord& record, const Start& start);
   Result<Launch> launch(Draft& next, const PlanningContext& now, const Start& start);
   Agents::iterator agent_of(const Role& role);
+  CapSums* sums(const PlanningContext& now);
+  void tell_caps(Draft& next) const;
   bool renew_wanted(const Plan& plan, const PlanningContext& now, std::set<Role>& looked);
   bool renew(const Role& role, std::set<Role>& looked);
 
@@ -117,6 +122,11 @@ class Planning {
   DocumentStore& documents_;
   Agents agents_;  ///< as they were when they were last checked
   Reconciler reconciler_;
+  /// The sums of the caps, and of which rows and until when they are right.
+  std::optional<CapSums> sums_;
+  std::pair<const Counted*, std::uint64_t> summed_{};
+  Time summed_at_{};
+  std::vector<Role> without_cost_;  ///< see agents_without_cost
   std::optional<ControlRow> root_;  ///< the operator's order for the root, in the last plan
   /// Flows to give to the reconciler again with the next plan.
   std::set<FlowId> stale_;

@@ -30,7 +30,7 @@ using sqlite::Statement;
 /// How often old rows are removed.
 constexpr Millis kSweepEvery = std::chrono::hours(1);
 constexpr const char* kColumns =
-    "run, root, configuration, role, agent, rule, dialect, provider, shell, started, ended, cost, "
+    "run, root, flow, configuration, role, agent, rule, dialect, provider, shell, started, ended, cost, "
     "tokens";
 
 std::optional<std::int64_t> maybe_millis(const std::optional<Time>& time) {
@@ -41,6 +41,7 @@ CountedRun read_run(Statement& row) {
   CountedRun run;
   run.id = row.text();
   run.root = row.text();
+  run.flow = row.text();
   run.configuration = row.text();
   run.role = row.text();
   run.agent = row.text();
@@ -86,7 +87,9 @@ class DaemonRuns : public Spending {
  public:
   /// An empty path: there is no file.
   DaemonRuns(const std::string& path, std::string root, bool read_only)
-      : file_(path, read_only), root_(std::move(root)), kept_(!path.empty()) {}
+      : file_(path, read_only), root_(std::move(root)), kept_(!path.empty()) {
+    counted_.root = root_;
+  }
 
   Result<const Counted*> counted(Time now) override {
     if (auto done = keep(); !done)
@@ -179,8 +182,8 @@ class DaemonRuns : public Spending {
 
   Result<void> write(const CountedRun& run) {
     return rows::run(
-        file_.db(), "INSERT OR REPLACE INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", run.id, root_,
-        run.configuration, run.role, run.agent, run.rule, run.dialect, run.provider,
+        file_.db(), "INSERT OR REPLACE INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", run.id, root_,
+        run.flow, run.configuration, run.role, run.agent, run.rule, run.dialect, run.provider,
         flag(run.shell), millis(run.started), maybe_millis(run.ended), run.cost_usd, run.tokens);
   }
 
@@ -231,6 +234,7 @@ class DaemonRuns : public Spending {
 
   Result<void> read_all() {
     Counted fresh;
+    fresh.root = root_;
     for (const char* const table : {"runs", "raises"}) {
       auto there = file_.has(table);
       if (!there)

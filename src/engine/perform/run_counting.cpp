@@ -1,0 +1,84 @@
+#include "engine/perform/run_counting.h"
+
+#include <utility>
+#include <vector>
+
+namespace baton {
+
+std::optional<CountedRun> counted_run(const Run& run, const Setup& setup) {
+  if (run.outcome == Outcome::voided)
+    return std::nullopt;
+  CountedRun row;
+  row.id = run.id;
+  row.flow = text(run.key.flow);
+  row.configuration = setup.configuration;
+  row.role = run.key.role;
+  row.agent = run.agent;
+  row.rule = rule_of(run.key.flow);
+  row.dialect = run.key.flow.dialect;
+  if (const auto agent = setup.agents.find(run.agent); agent != setup.agents.end())
+    row.provider = agent->second.provider;
+  row.shell = run.key.role == kActionRole;
+  row.started = run.started;
+  if (!run.live())
+    row.ended = run.ended;
+  row.cost_usd = run.cost_usd;
+  row.tokens = run.tokens;
+  return row;
+}
+
+/// A row without end whose run the journal does not know was written before a crash.
+Result<void> RunCounting::settle(const Setup& setup) {
+  auto open = spending_.open_runs();
+  if (!open)
+    return pass_on(open);
+  for (const CountedRun& row : *open) {
+    auto known = journal_.run(row.id);
+    if (!known)
+      return pass_on(known);
+    const auto now = *known ? counted_run(**known, setup) : std::nullopt;
+    if (!now)
+      spending_.drop(row.id);
+    else if (now->ended)
+      spending_.end(*now);
+  }
+  settled_ = true;
+  return {};
+}
+
+Result<const Counted*> RunCounting::take(const Draft& draft, const Setup& setup) {
+  // A rehearsal changes nothing, and nothing that it shows depends on it.
+  if (!settled_ && !setup.rehearsal)
+    if (auto settled = settle(setup); !settled)
+      return pass_on(settled);
+  end(draft, setup);
+  return spending_.counted(draft.now);
+}
+
+Result<void> RunCounting::begin(const Draft& draft, const Prepares& prepared, const Setup& setup) {
+  std::vector<CountedRun> rows;
+  for (const auto& [start, id] : prepared)
+    if (const FlowRecord* const record = draft.find(start.key.flow))
+      if (const auto run = record->run(id); run != record->runs.end())
+        if (auto row = counted_run(*run, setup))
+          rows.push_back(*std::move(row));
+  return spending_.begin(rows);
+}
+
+void RunCounting::end(const Draft& draft, const Setup& setup) {
+  for (const Run& run : draft.commit.runs) {
+    if (run.live())
+      continue;
+    if (const auto row = counted_run(run, setup))
+      spending_.end(*row);
+    else
+      spending_.drop(run.id);
+  }
+}
+
+void RunCounting::drop(const Prepares& prepared) {
+  for (const auto& [start, id] : prepared)
+    spending_.drop(id);
+}
+
+}  // namespace baton
