@@ -97,11 +97,72 @@ AgentConfig read_agent(const Fields& fields) {
   return agent;
 }
 
+/// The caps of one place. `per_hour`: those in an hour are among them.
+Caps read_caps(const Fields& fields, bool per_hour) {
+  Caps caps;
+  for (const CapKey key : kCapKeys) {
+    const auto value = fields.number(word(key));
+    const bool of_hour = window_of(key) == Millis(std::chrono::hours(1));
+    if (value && *value > 0 && (per_hour || !of_hour))
+      caps.emplace(key, *value);
+  }
+  return caps;
+}
+
+void add_caps(const CapPlace& place, Caps caps, Config& config) {
+  if (!caps.empty())
+    config.caps.emplace(place, std::move(caps));
+}
+
+void read_rule_caps(const Fields& rules, Config& config) {
+  for (const auto& [index, rule] : rules.children()) {
+    const Fields limits = rule.child("limits");
+    const std::string name = rule.text("name").value_or("");
+    add_caps({CapScope::rule, name}, read_caps(limits, false), config);
+    FlowCaps own;
+    own.cost_per_hour = limits.number("cost_per_hour");
+    if (const auto tokens = limits.number("tokens_per_hour"))
+      own.tokens_per_hour = static_cast<std::int64_t>(*tokens);
+    own.shell_per_hour = limits.count("shell_per_hour");
+    if (own != FlowCaps{})
+      config.rule_caps.emplace(name, own);
+  }
+}
+
+/// Reads the caps of all places. At `limits:` and in rules, those in an hour are of each flow, and
+/// the number of agents that run at `limits:` is no cap: they are read elsewhere.
+void read_all_caps(const Fields& fields, Config& config) {
+  Caps all = read_caps(fields.child("limits"), false);
+  all.erase(CapKey::max_running);
+  add_caps({CapScope::everything, ""}, std::move(all), config);
+  for (const auto& [name, agent] : fields.child("agents").children())
+    add_caps({CapScope::agent, name}, read_caps(agent.child("limits"), true), config);
+  for (const auto& [name, provider] : fields.child("providers").children())
+    add_caps({CapScope::provider, name}, read_caps(provider, true), config);
+  for (const auto& [name, dialect] : fields.child("dialects").children())
+    add_caps({CapScope::dialect, name}, read_caps(dialect.child("limits"), true), config);
+  read_rule_caps(fields.child("rules"), config);
+}
+
+/// The options of a dialect itself.
+Json without_limits(const Value& options) {
+  if (!options.IsObject() || json::child(options, "limits") == nullptr)
+    return Json(options);
+  Json rest = Json::object();
+  for (const auto& [name, value] : options.GetObject())
+    if (json::text(name) != "limits")
+      rest.set(json::name(name), Json(value));
+  return rest;
+}
+
 LimitsConfig read_limits(const Fields& fields) {
   LimitsConfig limits;
   take(limits.max_running, fields.count("max_running"));
   take(limits.spawns_per_hour, fields.count("spawns_per_hour"));
   take(limits.cost_per_hour, fields.number("cost_per_hour"));
+  if (const auto tokens = fields.number("tokens_per_hour"))
+    limits.tokens_per_hour = static_cast<std::int64_t>(*tokens);
+  take(limits.shell_per_hour, fields.count("shell_per_hour"));
   take(limits.run.timeout, fields.duration("timeout"));
   take(limits.run.idle_timeout, fields.duration("idle_timeout"));
   take(limits.run.kill_grace, fields.duration("kill_grace"));
@@ -264,6 +325,7 @@ Config read_config(const Fields& fields, Findings& findings) {
   check_fallbacks(config, fields.child("agents"));
   config.limits = read_limits(fields.child("limits"));
   check_backoffs(config, fields);
+  read_all_caps(fields, config);
   config.on_interrupted = read_on_interrupted(fields);
   for (const auto& [name, options] : fields.child("dialects").children()) {
     if (name == "rules") {
@@ -271,7 +333,7 @@ Config read_config(const Fields& fields, Findings& findings) {
       continue;
     }
     // `coordination:` without a value means its defaults.
-    const Json chosen = options.value()->IsNull() ? Json::object() : Json(*options.value());
+    const Json chosen = options.value()->IsNull() ? Json::object() : without_limits(*options.value());
     check_options(options, chosen, name, findings);
     config.dialects.emplace_back(name, chosen);
   }

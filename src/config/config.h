@@ -16,6 +16,7 @@
 #include "base/json/document.h"
 #include "base/json/json.h"
 #include "base/result.h"
+#include "core/caps.h"
 #include "core/flow.h"
 #include "core/reconcile.h"
 
@@ -59,7 +60,9 @@ struct AgentConfig {
 struct LimitsConfig {
   std::uint32_t max_running = 4;       ///< agents at the same time, per daemon
   std::uint32_t spawns_per_hour = 60;  ///< per flow
-  double cost_per_hour = 50;           ///< US dollars, per flow
+  double cost_per_hour = 50;           ///< US dollars, per flow; 0, here and below: no limit
+  std::int64_t tokens_per_hour = 0;    ///< per flow
+  std::uint32_t shell_per_hour = 0;    ///< shell actions, per flow
   RunLimits run;
   RetryLimits retry;
   std::uint32_t max_transient = 10;  ///< see AgentSpec
@@ -79,9 +82,13 @@ struct RetentionConfig {
 struct Config {
   std::map<Role, AgentConfig> agents;
   LimitsConfig limits;
+  /// The caps of more than one flow, wherever they stand: `limits:`, agents, providers, dialects,
+  /// rules.
+  CapTable caps;
+  std::map<std::string, FlowCaps> rule_caps;  ///< of each flow of a rule that has its own
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// The name and options of each dialect, in the order of the file. Options are as written, except
-  /// those of `rules`, which comes last: `{"rules": [...]}`.
+  /// those of `rules`, which comes last: `{"rules": [...]}`. `limits` is not in them: see `caps`.
   ///
   /// In a rule, `files`, `from`, `to`, `next`, `stages` and `done` are arrays. A map in `files`
   /// becomes `documents:

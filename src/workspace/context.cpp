@@ -398,6 +398,11 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.max_running = config_.limits.max_running;
   setup.spawns_per_hour = config_.limits.spawns_per_hour;
   setup.cost_per_hour = config_.limits.cost_per_hour;
+  setup.tokens_per_hour = config_.limits.tokens_per_hour;
+  setup.shell_per_hour = config_.limits.shell_per_hour;
+  setup.rule_caps = config_.rule_caps;
+  setup.caps = config_.caps;
+  setup.configuration = configuration_;
   setup.on_interrupted = config_.on_interrupted;
   if (configuration_.empty())
     setup.unconfigured = broken_configuration_.empty() || follows_
