@@ -64,6 +64,60 @@ class FakeProviders : public Providers {
   std::vector<Parked> unsaved_;
 };
 
+/// The runs that caps count, in memory. They survive a crash of the daemon, as the file does.
+class FakeSpending : public Spending {
+ public:
+  Result<const Counted*> counted(Time /*now*/) override {
+    if (locked)
+      return fail(Errc::busy, "the file is locked");
+    return &rows;
+  }
+  Result<void> begin(const std::vector<CountedRun>& runs) override {
+    if (locked || unwritable)
+      return fail(Errc::busy, "the file is locked");
+    for (const CountedRun& run : runs)
+      put(run, true);
+    return {};
+  }
+  void end(const CountedRun& run) override { put(run, false); }
+  void drop(const RunId& run) override {
+    std::erase_if(rows.runs, [&](const CountedRun& row) { return row.id == run; });
+    ++rows.version;
+  }
+  Result<std::vector<CountedRun>> open_runs() override {
+    if (locked)
+      return fail(Errc::busy, "the file is locked");
+    std::vector<CountedRun> open;
+    for (const CountedRun& run : rows.runs)
+      if (!run.ended && run.root == rows.root)
+        open.push_back(run);
+    return open;
+  }
+  void raise(CapRaise raise) {
+    rows.raises.push_back(std::move(raise));
+    ++rows.version;
+  }
+  Counted rows;
+  bool locked = false;      ///< nothing can be read or written
+  bool unwritable = false;  ///< nothing new can be written
+
+ private:
+  void put(const CountedRun& run, bool make) {
+    ++rows.version;
+    for (CountedRun& row : rows.runs)
+      if (row.id == run.id) {
+        row.ended = run.ended;
+        row.cost_usd = run.cost_usd;
+        row.tokens = run.tokens;
+        return;
+      }
+    if (make) {
+      rows.runs.push_back(run);
+      rows.runs.back().root = rows.root;
+    }
+  }
+};
+
 /// Every zone is UTC.
 class UtcZones : public TimeZones {
  public:
@@ -217,6 +271,12 @@ class FakeJournal : public Journal {
   Ledger ledger(Time now) const;
   Result<Arrival> commit(const Commit& commit) override;
   Result<std::string> bytes(const std::string& path) override;
+  Result<std::optional<Run>> run(const RunId& id) override {
+    for (const Run& run : tables.runs)
+      if (run.id == id)
+        return std::optional(run);
+    return std::optional<Run>();
+  }
 
  private:
   void forget(const FlowId& flow);

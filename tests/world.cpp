@@ -37,11 +37,33 @@ AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) 
   }
   spec.limits.timeout =
       duration(value, "timeout", spec.limits.timeout).value_or(spec.limits.timeout);
+  spec.provider = json::text(value, "provider").value_or("");
   if (const auto problem = json::text(value, "problem"))
     spec.problem = AgentFault{std::string(*problem), "mend /agents/" + role};
   spec.retry = retry;
   spec.retry.max_attempts = count_of(value, "max_attempts", retry.max_attempts);
   return spec;
+}
+
+/// Those of more than one flow: `{"caps": {"everything": {"cost_per_day": 10}, "agent dev":
+/// {...}}}`.
+Result<CapTable> read_caps(const Value& caps) {
+  CapTable table;
+  for (const auto& member : caps.GetObject()) {
+    const std::string name = member.name.GetString();
+    const std::size_t space = std::min(name.find(' '), name.size());
+    const auto scope = parse_cap_scope(name.substr(0, space));
+    if (!scope)
+      return fail(Errc::config, "caps: `" + name + "` is no place");
+    Caps& its = table[{*scope, space < name.size() ? name.substr(space + 1) : ""}];
+    for (const auto& cap : member.value.GetObject()) {
+      const auto key = parse_cap_key(cap.name.GetString());
+      if (!key)
+        return fail(Errc::config, std::string("caps: there is no key ") + cap.name.GetString());
+      its.emplace(*key, cap.value.GetDouble());
+    }
+  }
+  return table;
 }
 
 Result<void> read_limits(const Value& limits, Setup& setup) {
@@ -87,6 +109,12 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
   if (const Value* const limits = json::child(*config, "limits"))
     if (auto read = read_limits(*limits, setup); !read)
       return pass_on(read);
+  if (const Value* const caps = json::child(*config, "caps")) {
+    auto read = read_caps(*caps);
+    if (!read)
+      return pass_on(read);
+    setup.caps = *std::move(read);
+  }
   if (const Value* const agents = json::child(*config, "agents")) {
     for (const auto& member : agents->GetObject())
       setup.agents[member.name.GetString()] =
@@ -157,7 +185,7 @@ World::World() {
 Result<void> World::start() {
   setup.renew = renewer();
   auto made = Engine::make(
-      Ports{disk, journal, agents, requests, clock, observer, providers, zones}, setup);
+      Ports{disk, journal, agents, requests, clock, observer, providers, spending, zones}, setup);
   if (!made)
     return pass_on(made);
   engine = std::move(*made);

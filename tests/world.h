@@ -23,6 +23,7 @@ struct World {
   Deeds deeds;
   FakeClock clock;
   FakeProviders providers{fuse};
+  FakeSpending spending;
   UtcZones zones;
   FakeDisk disk{fuse, deeds};
   FakeJournal journal{fuse};

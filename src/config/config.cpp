@@ -333,7 +333,8 @@ Config read_config(const Fields& fields, Findings& findings) {
       continue;
     }
     // `coordination:` without a value means its defaults.
-    const Json chosen = options.value()->IsNull() ? Json::object() : without_limits(*options.value());
+    const Json chosen =
+        options.value()->IsNull() ? Json::object() : without_limits(*options.value());
     check_options(options, chosen, name, findings);
     config.dialects.emplace_back(name, chosen);
   }

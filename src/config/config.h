@@ -33,7 +33,7 @@ struct AgentConfig {
   std::string provider;  ///< empty: see AgentSpec::provider
   bool resume = true;    ///< a repeated start continues the session of the one before
   OnNoChange on_no_change = OnNoChange::hold;
-  Json result;           ///< the object `result:`, or null
+  Json result;         ///< the object `result:`, or null
   std::string prompt;  ///< path of a template, relative to the configuration; empty: the dialect's
   std::string cwd;     ///< relative to the configuration; empty: the root
   /// argv of a program that must succeed before the agent starts; empty: none.

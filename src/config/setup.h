@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/adapter.h"
 #include "base/json/document.h"
 #include "base/json/json.h"
 #include "base/result.h"
 #include "base/schema/schema.h"
-#include "adapters/adapter.h"
 #include "core/caps.h"
 #include "core/dialect.h"
 #include "core/effect.h"
@@ -39,7 +39,7 @@ struct AgentSpec {
   Time login_changed{};
   bool resume = true;          ///< see AgentConfig
   OnNoChange on_no_change = OnNoChange::hold;
-  std::vector<Role> fallback;  ///< agents that stand in while it cannot start, in order
+  std::vector<Role> fallback;     ///< agents that stand in while it cannot start, in order
   std::vector<std::string> argv;  ///< argv[0] is absolute; the rest may contain `${placeholders}`
   std::string prompt;             ///< template; empty: the dialect's own brief
   /// Overridden templates of the dialects: `coordination/developer` → text.
@@ -53,7 +53,7 @@ struct AgentSpec {
   std::uint64_t memory_max_bytes = 0;  ///< see AgentConfig
   std::uint32_t tasks_max = 0;
   RetryLimits retry;
-  std::uint32_t max_transient = 10;  ///< runs in a row that the provider may fail for the moment
+  std::uint32_t max_transient = 10;   ///< runs in a row that the provider may fail for the moment
   std::optional<AgentFault> problem;  ///< nothing: the role can be started
   bool operator==(const AgentSpec&) const = default;
 };

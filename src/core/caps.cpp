@@ -68,7 +68,9 @@ Time leaves_at(const CountedRun& run, CapKey key, Time now) {
 
 std::string window_text(CapKey key) {
   const Millis window = row_of(key).window;
-  return window == kHour ? " in the last 60 minutes" : window == kDay ? " in the last 24 hours" : "";
+  return window == kHour  ? " in the last 60 minutes"
+         : window == kDay ? " in the last 24 hours"
+                          : "";
 }
 
 }  // namespace
@@ -221,8 +223,7 @@ void CapSums::find_averages(const std::string& configuration, std::span<const Co
     Average& average = averages_[agent];
     for (std::size_t i = 0; i < many; ++i) {
       average.cost_usd += its[i]->cost_usd.value_or(0) / static_cast<double>(many);
-      average.tokens +=
-          static_cast<double>(its[i]->tokens.value_or(0)) / static_cast<double>(many);
+      average.tokens += static_cast<double>(its[i]->tokens.value_or(0)) / static_cast<double>(many);
     }
   }
 }
@@ -264,8 +265,8 @@ std::optional<CapReached> CapSums::reached(const CountedRun& start) const {
   for (const Sum& sum : sums_) {
     // A shell action costs no start, and an agent no shell action. What neither is known to cost
     // may still cost something, but an action never costs money.
-    const bool matters = is_cost(sum.key) || is_tokens(sum.key) ? !start.shell
-                                                                : amount_of(start, sum.key) > 0;
+    const bool matters =
+        is_cost(sum.key) || is_tokens(sum.key) ? !start.shell : amount_of(start, sum.key) > 0;
     if (!matters || !covers(sum.place, start) || sum.sum + sum.added < sum.cap)
       continue;
     CapReached one = reached(sum);

@@ -39,8 +39,8 @@ enum class CapKey : std::uint8_t {
   max_flows,
 };
 inline constexpr std::array kCapKeys = {
-    CapKey::spawns_per_hour, CapKey::spawns_per_day,  CapKey::cost_per_hour, CapKey::cost_per_day,
-    CapKey::tokens_per_hour, CapKey::tokens_per_day,  CapKey::shell_per_hour, CapKey::shell_per_day,
+    CapKey::spawns_per_hour, CapKey::spawns_per_day, CapKey::cost_per_hour,  CapKey::cost_per_day,
+    CapKey::tokens_per_hour, CapKey::tokens_per_day, CapKey::shell_per_hour, CapKey::shell_per_day,
     CapKey::max_running,     CapKey::max_flows};
 std::string_view word(CapKey key);
 std::optional<CapKey> parse_cap_key(std::string_view word);
@@ -129,9 +129,9 @@ struct CapReached {
   CapPlace place;
   CapKey key = CapKey::spawns_per_day;
   double sum = 0;
-  double cap = 0;              ///< with what it was raised by
-  std::optional<Time> until;   ///< when enough has left the window; nothing: unknown
-  std::string why;             ///< for people: "$36.00 of $30.00 in the last 24 hours (...)"
+  double cap = 0;             ///< with what it was raised by
+  std::optional<Time> until;  ///< when enough has left the window; nothing: unknown
+  std::string why;            ///< for people: "$36.00 of $30.00 in the last 24 hours (...)"
 };
 
 /// The sums at one moment, for one configuration. Starts that are chosen in one step count too.

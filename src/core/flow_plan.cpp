@@ -486,7 +486,7 @@ namespace {
 /// What the flow's runs of the last hour have reported, since a person resumed it.
 template <class Number>
 Number reported_within_hour(const FlowSituation& flow, Time now,
-                            std::optional<Number> Run::* reported) {
+                            std::optional<Number> Run::*reported) {
   Number sum = 0;
   for (const Run& run : flow.runs)
     if (const Time at = run.live() ? now : run.ended;

@@ -68,8 +68,8 @@ struct PlanSettings {
   double cost_per_hour = 50;  ///< US dollars, as agents report them; 0 here and below: no limit
   std::int64_t tokens_per_hour = 0;
   std::uint32_t shell_per_hour = 0;
-  std::map<std::string, FlowCaps> rules;    ///< of rules with caps of their own
-  std::map<Role, std::string> providers;    ///< agent → provider
+  std::map<std::string, FlowCaps> rules;  ///< of rules with caps of their own
+  std::map<Role, std::string> providers;  ///< agent → provider
   OnInterrupted on_interrupted = OnInterrupted::hold;
   std::optional<Hold> held;  ///< if set, nothing starts at all: draining, disk full ...
   RetryLimits retry;

@@ -335,8 +335,8 @@ CountedRun Reconciler::counted(const Candidate& candidate) const {
   return run;
 }
 
-/// Checks what flows share: claims, then the flow's own caps, then those of more than one flow, then
-/// the number of running agents.
+/// Checks what flows share: claims, then the flow's own caps, then those of more than one flow,
+/// then the number of running agents.
 std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
                                                        const Candidate& candidate) const {
   const Desired& desired = *candidate.desired;

@@ -35,7 +35,7 @@ struct Plan {
   std::set<FlowId> wanting;  ///< flows that would start something if there were a free place
   std::optional<Time> wake;  ///< the plan may change at that time
   bool waiting = false;      ///< something will start later by itself
-  bool capped = false;  ///< a cap of more than one flow keeps something from starting
+  bool capped = false;       ///< a cap of more than one flow keeps something from starting
   /// Those of them with a window: name → why and until when.
   std::map<std::string, Hold> caps;
   bool operator==(const Plan&) const = default;

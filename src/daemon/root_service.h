@@ -17,9 +17,9 @@
 #include "engine/configured_parts.h"
 #include "engine/engine.h"
 #include "io/files/fd.h"
-#include "io/system/time_zones.h"
 #include "io/files/lock.h"
 #include "io/files/root.h"
+#include "io/system/time_zones.h"
 #include "io/watch/watch.h"
 #include "workspace/daemon_status.h"
 

@@ -160,8 +160,8 @@ class RealEngine : public Engine {
   std::vector<std::string> reloads_;
   std::vector<Parked> parked_;
   const Counted* counted_ = nullptr;  ///< of this step; nullptr: unknown
-  std::optional<Time> retry_;      ///< next step after a failed commit or while the disk is full
-  std::optional<Time> try_again_;  ///< no starts until then: processes or space are missing
+  std::optional<Time> retry_;         ///< next step after a failed commit or while the disk is full
+  std::optional<Time> try_again_;     ///< no starts until then: processes or space are missing
   std::string trouble_;
   bool locked_ = false;   ///< `trouble_`: another process locks what is needed
   std::string stop_why_;  ///< not empty: stop all agents, for this reason

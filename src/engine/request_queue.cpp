@@ -68,6 +68,17 @@ void RequestQueue::load(Draft& next) {
 /// True: the request was left to the flow's dialect, was answered, or has to wait.
 Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& request,
                                     const FlowRecords& records, Draft& next) {
+  // A cap of many flows is not lifted for one of them.
+  if (const FlowRecord* const known = next.find(request.flow);
+      request.verb == "resume" && request.flow != FlowId{} && known != nullptr &&
+      known->control.control == Control::run)
+    if (const Hold* const cap = cap_of(*known))
+      return entered(
+          request,
+          Reply{request.id, false,
+                "it waits at a cap: " + cap->why + "; `" + cap->action + "` lets it go on" +
+                    (cap->until ? ", else it does at " + iso_time(*cap->until) : "")},
+          next);
   const Catalog::Entry* const entry = parts.catalog.entry(request.flow.dialect);
   const bool own =
       entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),

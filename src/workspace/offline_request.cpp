@@ -21,9 +21,9 @@
 #include "io/journal/daemon_db.h"
 #include "io/journal/daemon_runs.h"
 #include "io/journal/journal.h"
-#include "io/system/time_zones.h"
 #include "io/system/clock.h"
 #include "io/system/requests.h"
+#include "io/system/time_zones.h"
 #include "workspace/daemon_status.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
@@ -95,10 +95,10 @@ class Stage {
     stage->agents_ = process_agents(
         stage->loop_, std::move(options),
         [it = stage.get()](RunEnded ended) { it->inputs_.emplace_back(std::move(ended)); });
-    auto engine = Engine::make({*stage->disk_, *stage->journal_, *stage->agents_, *stage->requests_,
-                                *stage->clock_, stage->observer_, *stage->providers_,
-                                *stage->spending_, *stage->zones_},
-                               std::move(setup));
+    auto engine = Engine::make(
+        {*stage->disk_, *stage->journal_, *stage->agents_, *stage->requests_, *stage->clock_,
+         stage->observer_, *stage->providers_, *stage->spending_, *stage->zones_},
+        std::move(setup));
     if (!engine)
       return pass_on(engine);
     stage->engine_ = *std::move(engine);

@@ -12,9 +12,9 @@
 #include "io/journal/daemon_db.h"
 #include "io/journal/daemon_runs.h"
 #include "io/journal/reader.h"
-#include "io/system/time_zones.h"
 #include "io/system/clock.h"
 #include "io/system/requests.h"
+#include "io/system/time_zones.h"
 #include "workspace/other_daemons.h"
 #include "workspace/output.h"
 
@@ -198,10 +198,10 @@ Result<void> Rehearsal::run(Setup setup, std::uint32_t running_elsewhere, bool a
 Result<void> Rehearsal::play(Setup setup, std::uint32_t running_elsewhere, bool as_daemon) {
   setup.rehearsal = true;
   world_->load = setup.load;
-  auto engine = Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests,
-                              world_->clock, world_->observer, *world_->providers,
-                              *world_->spending, *world_->zones},
-                             std::move(setup));
+  auto engine =
+      Engine::make({*world_->disk, world_->journal, world_->agents, world_->requests, world_->clock,
+                    world_->observer, *world_->providers, *world_->spending, *world_->zones},
+                   std::move(setup));
   if (!engine)
     return pass_on(engine);
   world_->engine = *std::move(engine);

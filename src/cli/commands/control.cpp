@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/commands/cap_raise.h"
 #include "cli/commands/provider_release.h"
 #include "cli/commands/retry_all.h"
 #include "cli/submit_request.h"
@@ -35,6 +36,9 @@ struct ControlWish {
   std::string only;      ///< retry: flows of this condition
   std::string agent;     ///< resume what waits for the provider of this agent
   std::string provider;  ///< the same for all agents of a provider
+  std::string rule;      ///< with `raise`: whose cap
+  std::string dialect;   ///< the same
+  std::string raise;     ///< KEY=N: resume what waits at this cap
   bool no_wait = false;
   WaitWish wait;                 ///< for the flow's end
   std::string max_steps;         ///< of a loop
@@ -232,12 +236,48 @@ ExitCode resume_providers(const ControlWish& wish) {
   if (!released)
     return complain(released.error());
   if (*released == 0) {
+    const auto caps =
+        caps_reached(*context, wish.agent.empty() ? CapPlace{CapScope::provider, wish.provider}
+                                                  : CapPlace{CapScope::agent, wish.agent});
+    if (!caps)
+      return complain(caps.error());
+    if (!caps->empty()) {
+      complain(*caps);
+      return ExitCode::failed;
+    }
     complain("nothing waits for the provider `" + printable(whose.provider, 80) +
              "`; `baton limits` lists what baton knows of");
     return ExitCode::failed;
   }
   print("the agents of " + printable(whose.provider, 80) + " may start again\n");
   return finish(ExitCode::fine);
+}
+
+/// `resume --raise`, and `resume --rule|--dialect`, which need it.
+ExitCode resume_at_cap(const ControlWish& wish) {
+  const auto context = Context::open_anyway(wish.places);
+  if (!context)
+    return complain(context.error());
+  if (!wish.flow.empty()) {
+    const auto roots = rehearse(*context);
+    if (!roots)
+      return complain(roots.error());
+    const auto place = choose_flow(wish.flow, *roots);
+    return place ? raise_cap_of((*roots)[place->root].context, place->flow, wish.raise)
+                 : complain(place.error());
+  }
+  const CapPlace place = !wish.agent.empty()      ? CapPlace{CapScope::agent, wish.agent}
+                         : !wish.provider.empty() ? CapPlace{CapScope::provider, wish.provider}
+                         : !wish.rule.empty()     ? CapPlace{CapScope::rule, wish.rule}
+                         : !wish.dialect.empty()  ? CapPlace{CapScope::dialect, wish.dialect}
+                                                  : CapPlace{};
+  if (!wish.raise.empty())
+    return raise_cap(*context, place, wish.raise);
+  const auto caps = caps_reached(*context, place);
+  if (!caps)
+    return complain(caps.error());
+  complain(caps->empty() ? "no cap of " + text(place) + " is reached" : *caps);
+  return ExitCode::failed;
 }
 
 ExitCode flow_or_all(Words words, const Word& verb, const std::string& description) {
@@ -259,18 +299,28 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
                   "Try again what waits for the login or the limit of this agent's provider");
     options.value("--provider", wish.provider, "NAME", "The same for all agents of a provider");
     options.exclude("--all", {"--max-steps", "--set", "--redo", "--wait"});
-    options.exclude("--agent", {"FLOW", "--all", "--provider", "--wait"});
-    options.exclude("--provider", {"FLOW", "--all", "--wait"});
+    options.value("--rule", wish.rule, "NAME", "With --raise: what waits at a cap of this rule");
+    options.value("--dialect", wish.dialect, "NAME", "The same for a dialect");
+    options.value("--raise", wish.raise, "KEY=N",
+                  "Go on at a cap of many flows: add N to it for an hour or a day");
+    options.exclude("--agent", {"FLOW", "--all", "--provider", "--rule", "--dialect", "--wait"});
+    options.exclude("--provider", {"FLOW", "--all", "--rule", "--dialect", "--wait"});
+    options.exclude("--rule", {"FLOW", "--all", "--dialect", "--wait"});
+    options.exclude("--dialect", {"FLOW", "--all", "--wait"});
+    options.exclude("--raise", {"--max-steps", "--set", "--redo", "--wait"});
   }
   if (const auto over = parse(options, wish, words))
     return *over;
-  if (!wish.agent.empty() || !wish.provider.empty())
+  const bool at_cap = !wish.raise.empty() || !wish.rule.empty() || !wish.dialect.empty();
+  if (!at_cap && (!wish.agent.empty() || !wish.provider.empty()))
     return resume_providers(wish);
-  if (!wish.all && wish.flow.empty()) {
+  const bool placed =
+      !wish.agent.empty() || !wish.provider.empty() || !wish.rule.empty() || !wish.dialect.empty();
+  if (!wish.all && wish.flow.empty() && !placed) {
     complain("name a flow, or use --all");
     return ExitCode::usage;
   }
-  return control(wish);
+  return at_cap ? resume_at_cap(wish) : control(wish);
 }
 
 /// Whether the calling run has a role that may decide for a person.

@@ -7,10 +7,8 @@
 #include "io/journal/daemon_db.h"
 
 namespace baton {
-namespace {
 
-/// The state folders of the roots, one for each folder in which they lie.
-Result<std::vector<std::string>> state_folders(const Context& context) {
+Result<std::vector<std::string>> shared_state_folders(const Context& context) {
   std::set<std::string> parents;
   std::vector<std::string> folders;
   for (const Context& on_root : context.each()) {
@@ -25,10 +23,8 @@ Result<std::vector<std::string>> state_folders(const Context& context) {
   return folders;
 }
 
-}  // namespace
-
 Result<std::vector<Parked>> parked_providers(const Context& context) {
-  const auto folders = state_folders(context);
+  const auto folders = shared_state_folders(context);
   if (!folders)
     return tl::unexpected<Error>(folders.error());
   std::vector<Parked> all;
@@ -43,7 +39,7 @@ Result<std::vector<Parked>> parked_providers(const Context& context) {
 
 Result<std::size_t> release_providers(const Context& context,
                                       const std::function<bool(const Parked&)>& wanted) {
-  const auto folders = state_folders(context);
+  const auto folders = shared_state_folders(context);
   if (!folders)
     return tl::unexpected<Error>(folders.error());
   std::size_t released = 0;

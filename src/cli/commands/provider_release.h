@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +12,9 @@
 #include "workspace/context.h"
 
 namespace baton {
+
+/// The state folders of the roots, one for each folder in which they lie: those share a daemon.db.
+Result<std::vector<std::string>> shared_state_folders(const Context& context);
 
 /// Of all state folders of the context, each row once.
 Result<std::vector<Parked>> parked_providers(const Context& context);

@@ -181,9 +181,15 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
     return forget_gone(records, draft);
   FlowRecord& root = draft.touch(FlowId{});
   std::size_t running = 0;
+  std::size_t capped = 0;
+  std::string raise;  // what lets flows at a cap go on
   for (const auto& [flow, record] : records) {
     if (flow == FlowId{} || draft.find(flow) == nullptr)
       continue;
+    if (const Hold* const cap = cap_of(record)) {
+      ++capped;
+      raise = cap->action;
+    }
     running += live_runs(record);
     draft.decide.insert(flow);
     if (request.verb == "resume" && draft.find(flow)->control.control != Control::run)
@@ -203,7 +209,11 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
   }
   if (request.verb == "resume") {
     (void)resume(root, draft);
-    return {true, "everything is resumed"};
+    return {true, "everything is resumed" +
+                      (capped == 0 ? ""
+                                   : ", but " + plural(capped, "flow") +
+                                         (capped == 1 ? " waits" : " wait") + " at a cap: `" +
+                                         raise + "` lets them go on")};
   }
   return {false, "`" + printable(request.verb, 40) + "` needs a flow"};
 }
@@ -224,6 +234,12 @@ void enter_event(const Request& request, const Reply& reply, Draft& draft) {
 }
 
 }  // namespace
+
+const Hold* cap_of(const FlowRecord& record) {
+  const auto found = std::find_if(record.holds.begin(), record.holds.end(),
+                                  [](const Hold& hold) { return !hold.cap.empty(); });
+  return found == record.holds.end() ? nullptr : &*found;
+}
 
 bool needs_no_dialect(std::string_view verb) {
   return verb == "pause" || verb == "stop";

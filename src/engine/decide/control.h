@@ -13,6 +13,9 @@
 
 namespace baton {
 
+/// The hold of a flow that waits at a cap of more than one flow; nullptr: it does not.
+const Hold* cap_of(const FlowRecord& record);
+
 /// Whether baton obeys the verb even if it cannot ask the dialect, because the verb only holds back
 /// starts and ends agents.
 bool needs_no_dialect(std::string_view verb);

@@ -535,8 +535,7 @@ void Planning::tell_caps(Draft& next) const {
   if (!sums_)
     return;
   const FlowRecord* const root = next.find(FlowId{});
-  const std::vector<Hold> before =
-      root == nullptr ? std::vector<Hold>{} : root->notified.holds;
+  const std::vector<Hold> before = root == nullptr ? std::vector<Hold>{} : root->notified.holds;
   std::vector<Hold> told = before;
   const auto is_cap = [](const Hold& hold) { return hold.cause.reason == Reason::cap_reached; };
   const auto silent = [&](const Role& agent) {

@@ -30,7 +30,8 @@ using sqlite::Statement;
 /// How often old rows are removed.
 constexpr Millis kSweepEvery = std::chrono::hours(1);
 constexpr const char* kColumns =
-    "run, root, flow, configuration, role, agent, rule, dialect, provider, shell, started, ended, cost, "
+    "run, root, flow, configuration, role, agent, rule, dialect, provider, shell, started, ended, "
+    "cost, "
     "tokens";
 
 std::optional<std::int64_t> maybe_millis(const std::optional<Time>& time) {
@@ -181,10 +182,10 @@ class DaemonRuns : public Spending {
   }
 
   Result<void> write(const CountedRun& run) {
-    return rows::run(
-        file_.db(), "INSERT OR REPLACE INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", run.id, root_,
-        run.flow, run.configuration, run.role, run.agent, run.rule, run.dialect, run.provider,
-        flag(run.shell), millis(run.started), maybe_millis(run.ended), run.cost_usd, run.tokens);
+    return rows::run(file_.db(), "INSERT OR REPLACE INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                     run.id, root_, run.flow, run.configuration, run.role, run.agent, run.rule,
+                     run.dialect, run.provider, flag(run.shell), millis(run.started),
+                     maybe_millis(run.ended), run.cost_usd, run.tokens);
   }
 
   /// Writes what is not written yet.
@@ -278,20 +279,20 @@ class DaemonRuns : public Spending {
           std::find(gone.begin(), gone.end(), run.root) == gone.end() && !is_folder(run.root))
         gone.push_back(run.root);
     auto done = file_.transaction([&]() -> Result<void> {
-      auto each = rows::run(file_.db(), "DELETE FROM runs WHERE ended < ?",
-                            millis(now - kCountedFor));
+      auto each =
+          rows::run(file_.db(), "DELETE FROM runs WHERE ended < ?", millis(now - kCountedFor));
       for (const std::string& root : gone)
         if (each)
           each = rows::run(file_.db(), "DELETE FROM runs WHERE ended IS NULL AND root = ?", root);
       for (const char* const column : {"started", "ended"})
         if (each)
-          each = rows::run(file_.db(),
-                           "UPDATE runs SET " + std::string(column) + " = ?1 WHERE " + column +
-                               " > ?1",
-                           millis(now));
+          each = rows::run(
+              file_.db(),
+              "UPDATE runs SET " + std::string(column) + " = ?1 WHERE " + column + " > ?1",
+              millis(now));
       if (each)
-        each = rows::run(file_.db(), "DELETE FROM raises WHERE since < ?",
-                         millis(now - kCountedFor));
+        each =
+            rows::run(file_.db(), "DELETE FROM raises WHERE since < ?", millis(now - kCountedFor));
       return each;
     });
     if (!done)
