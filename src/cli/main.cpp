@@ -47,6 +47,7 @@ constexpr std::array kCommands = {
     Command{"explain", "say why something was or was not started", explain_command},
     Command{"events", "list what happened, with reasons", events_command},
     Command{"agents", "list the runs of agents", agents_command},
+    Command{"costs", "show what the runs have cost", costs_command},
     Command{"limits", "list the providers that have no room now", limits_command},
     Command{"logs", "print what an agent wrote to stdout or stderr", logs_command},
     Command{"prompt", "print the prompt that an agent got", prompt_command},

@@ -46,6 +46,9 @@ constexpr std::array kEvents = {
     // Of a provider, once for all flows.
     EventRow{"provider_limit", Told::always, true},
     EventRow{"login_refused", Told::always, true},
+    // Of a cap of many flows, once for all of them.
+    EventRow{"cap_reached", Told::always, true},
+    EventRow{"cost_unknown", Told::always, true},
     // What concerns agents and files.
     EventRow{"stalled", Told::always, true},
     EventRow{"late_write", Told::always, true},

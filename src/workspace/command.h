@@ -31,6 +31,7 @@ ExitCode approve_command(Words words);
 ExitCode reject_command(Words words);
 ExitCode revise_command(Words words);
 ExitCode completions_command(Words words);
+ExitCode costs_command(Words words);
 ExitCode create_command(Words words);
 ExitCode doctor_command(Words words);
 ExitCode drain_command(Words words);

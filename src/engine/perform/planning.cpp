@@ -553,7 +553,7 @@ void Planning::tell_caps(Draft& next) const {
     told.push_back(std::move(hold));
   };
   for (const auto& [cap, hold] : plan().caps)
-    tell("blocked", {"", cap, Reason::cap_reached, ""},
+    tell("cap_reached", {"", cap, Reason::cap_reached, ""},
          hold.why + (hold.until ? "; starts go on at " + iso_time(*hold.until) : "") + ", or by `" +
              hold.action + "`");
   for (const Role& agent : without_cost_)

@@ -14,6 +14,7 @@
 #include "io/journal/journal.h"
 #include "io/journal/rows.h"
 #include "io/journal/sqlite.h"
+#include "io/journal/values.h"
 #include "io/system/requests.h"
 
 namespace baton {
@@ -139,6 +140,33 @@ Result<Run> JournalReader::run(const std::string& id_prefix) {
   if (ids.size() == kListed)
     ids.back() = "...";
   return fail(Errc::usage, "several runs begin with '" + shown + "': " + join(ids, ", "));
+}
+
+Result<std::vector<RunCost>> JournalReader::costs(Time since) {
+  std::vector<RunCost> runs;
+  auto done = rows::each(
+      *db_, "runs",
+      "SELECT dialect, flow, role, agent, started, state, ended, cost_usd, tokens FROM runs "
+      "WHERE outcome <> 'voided' AND (state <> 'ended' OR ended >= ?) ORDER BY started, rowid",
+      [&](Statement& s) { s.add(since.time_since_epoch().count()); },
+      [&](Statement& row) {
+        RunCost run;
+        run.flow.dialect = row.text();
+        run.flow.name = row.text();
+        run.role = row.text();
+        run.agent = row.text();
+        run.started = rows::read_time(row);
+        const bool over = rows::read_run_state(row) == RunState::ended;
+        const Time ended = rows::read_time(row);
+        if (over)
+          run.ended = ended;
+        run.cost_usd = row.maybe_real();
+        run.tokens = row.maybe_integer();
+        runs.push_back(std::move(run));
+      });
+  if (!done)
+    return pass_on(done);
+  return runs;
 }
 
 Result<std::uint32_t> JournalReader::running() {

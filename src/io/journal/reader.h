@@ -4,6 +4,7 @@
 // for a group member who may not write in the folder.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,17 @@ struct RunQuery {
   std::size_t limit = 10'000;  ///< with more, the ones started last
 };
 
+/// What one run has used, without its output.
+struct RunCost {
+  FlowId flow;
+  Role role;
+  Role agent;  ///< empty: an action, or a run of an older baton
+  Time started{};
+  std::optional<Time> ended;
+  std::optional<double> cost_usd;
+  std::optional<std::int64_t> tokens;
+};
+
 /// A version of a file that baton overwrote.
 struct ReplacedVersion {
   Time time{};
@@ -64,6 +76,8 @@ class JournalReader : private Pinned {
   /// The run with this id, or with this unique beginning of an id. Errc::not_found. Errc::usage
   /// with the list when several match.
   Result<Run> run(const std::string& id_prefix);
+  /// The runs that have run and had not ended before `since`, in order of start.
+  Result<std::vector<RunCost>> costs(Time since);
   /// The number of runs that have not ended.
   Result<std::uint32_t> running();
   /// Oldest first.
