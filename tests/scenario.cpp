@@ -688,6 +688,30 @@ const Runner::Acts& Runner::troubles() {
          r.world_.agents.claim_delay = *delay;
          return std::nullopt;
        }},
+      {"spending",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const auto word = json::text(v).value_or("");
+         if (word != "locked" && word != "unwritable" && word != "free")
+           return no_such_word;
+         r.world_.spending.locked = word == "locked";
+         r.world_.spending.unwritable = word == "unwritable";
+         return r.settle();
+       }},
+      {"raise",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const auto key = parse_cap_key(json::text(v, "key").value_or(""));
+         const auto scope = parse_cap_scope(json::text(v, "scope").value_or("everything"));
+         if (!key || !scope)
+           return no_such_word;
+         r.world_.spending.raise(
+             {"",
+              {*scope, std::string(json::text(v, "name").value_or(""))},
+              *key,
+              static_cast<double>(json::integer(v, "by").value_or(1)),
+              "anna",
+              r.world_.clock.now()});
+         return std::nullopt;
+       }},
       {"race",
        [](Runner& r, const Value& v, const Value& s) -> Fault {
          const Value* const value = json::child(s, "json");

@@ -34,6 +34,8 @@ void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all
 void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all);
 /// The variables that the daemon has and agents may get, PATH and HOME among them.
 std::set<std::string> agent_variables(const Context& context);
+/// Checks caps: agents that report no cost, names that no agent has, sums that cannot be read.
+void examine_caps(const Context& context, const Setup& setup, Diagnoses& all);
 /// Checks roots, state folders, journals, daemons.
 void examine_places(const Context& context, Diagnoses& all);
 /// Uses the daemon's variables that agents may get for this process, if they can be read, because

@@ -451,6 +451,7 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
     add(all, Level::warning, "agent", std::move(each),
         "add it below `agents:`; until then, flows that need it wait");
   examine_backups(context, *setup, all);
+  examine_caps(context, *setup, all);
   if (!context.config().notify.empty()) {
     const auto program = notify_program(context);
     if (!program)
