@@ -170,8 +170,6 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
   };
   for (const auto& [place, caps] : table)
     for (const auto& [key, cap] : caps) {
-      if (key == CapKey::max_flows)
-        continue;  // a flow is no run
       Sum sum{place, key, cap, 0, 0, {}, ""};
       for (const CapRaise& raise : counted.raises)
         if (raise.configuration == configuration && raise.place == place && raise.key == key &&
@@ -182,7 +180,8 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
                         (raise.who.empty() ? "" : " by " + raise.who);
           change(end_of(raise));
         }
-      sums_.push_back(std::move(sum));
+      // A flow is no run.
+      (key == CapKey::max_flows ? flows_ : sums_).push_back(std::move(sum));
     }
   if (sums_.empty())
     return;
@@ -294,6 +293,28 @@ std::uint32_t CapSums::shell_since(const FlowId& flow, Time since) const {
     return 0;
   const auto first = std::lower_bound(found->second.begin(), found->second.end(), since);
   return static_cast<std::uint32_t>(found->second.end() - first);
+}
+
+std::vector<CapPlace> places_of(const FlowId& flow) {
+  std::vector<CapPlace> places = {{CapScope::everything, ""}, {CapScope::dialect, flow.dialect}};
+  if (const std::string rule = rule_of(flow); !rule.empty())
+    places.push_back({CapScope::rule, rule});
+  return places;
+}
+
+std::optional<CapReached> CapSums::too_many_flows(const FlowId& flow,
+                                                  const FlowCounts& counts) const {
+  for (const CapPlace& place : places_of(flow)) {
+    const auto cap = std::find_if(flows_.begin(), flows_.end(),
+                                  [&](const Sum& sum) { return sum.place == place; });
+    const auto count = counts.find(place);
+    if (cap == flows_.end() || count == counts.end() || count->second <= cap->cap)
+      continue;
+    Sum sum = *cap;
+    sum.sum = count->second;
+    return reached(sum);
+  }
+  return std::nullopt;
 }
 
 std::vector<CapReached> CapSums::all_reached() const {

@@ -124,6 +124,11 @@ bool covers(const CapPlace& place, const CountedRun& run);
 /// What the run counts for a key, without its cost and tokens if they are unknown.
 double amount_of(const CountedRun& run, CapKey key);
 
+/// How many flows there are whose files are there, by everything, dialect and rule.
+using FlowCounts = std::map<CapPlace, std::uint32_t>;
+/// The places among `FlowCounts` in which a flow counts.
+std::vector<CapPlace> places_of(const FlowId& flow);
+
 /// A cap that is reached.
 struct CapReached {
   CapPlace place;
@@ -151,6 +156,10 @@ class CapSums {
   /// How many shell actions of a flow of the reader's root have started since then. Known for the
   /// last hour only. The flow's own record does not keep them.
   std::uint32_t shell_since(const FlowId& flow, Time since) const;
+
+  /// The cap on flows that keeps a flow from beginning: there are more than it allows, of one of its
+  /// places.
+  std::optional<CapReached> too_many_flows(const FlowId& flow, const FlowCounts& counts) const;
 
   /// All caps that are reached now, whatever wants to start.
   std::vector<CapReached> all_reached() const;
@@ -180,6 +189,7 @@ class CapSums {
 
   Time now_{};
   std::vector<Sum> sums_;
+  std::vector<Sum> flows_;  ///< of `max_flows`
   std::map<Role, Average> averages_;
   std::map<std::string, std::vector<Time>> shell_;  ///< starts by flow, in order
   std::optional<Time> next_change_;

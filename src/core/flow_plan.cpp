@@ -182,6 +182,7 @@ class FlowPlanner {
   }
   void hold(const Desired& desired, const Hold& whole) {
     hold(desired, whole.cause, whole.why, whole.action, whole.until);
+    plan_.holds.back().cap = whole.cap;
   }
 
   /// Checks everything that concerns this flow alone. The reason that lasts longest comes first.

@@ -74,6 +74,12 @@ Result<void> ServedRoots::step() {
     Engine& engine = root->engine();
     const std::size_t before = engine.running();
     engine.running_elsewhere(running() - static_cast<std::uint32_t>(before) + promised);
+    FlowCounts others;
+    for (const auto& other : roots_)
+      if (other != root)
+        for (const auto& [place, count] : other->engine().flow_counts())
+          others[place] += count;
+    engine.flows_elsewhere(std::move(others));
     if (auto stepped = root->step(); !stepped)
       return stepped;
     freed = freed || engine.running() < before;

@@ -75,6 +75,8 @@ class RealEngine : public Engine {
     pending_ = true;
   }
   void running_elsewhere(std::uint32_t agents) override { running_elsewhere_ = agents; }
+  const FlowCounts& flow_counts() const override { return parts_->planning.flow_counts(); }
+  void flows_elsewhere(FlowCounts counts) override { flows_elsewhere_ = std::move(counts); }
   std::vector<std::string> reloads_wanted() override { return std::exchange(reloads_, {}); }
   void answer(const Reply& reply) override { ports_.requests.answer(reply); }
   Result<std::unique_ptr<ConfiguredParts>> configured_parts_of(Setup setup) override {
@@ -128,6 +130,7 @@ class RealEngine : public Engine {
             .now = ports_.clock.now(),
             .parked = parked_,
             .counted = counted_,
+            .flows_elsewhere = flows_elsewhere_,
             .ahead = ports_.clock.wall() - ports_.clock.now()};
   }
   Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
@@ -157,6 +160,7 @@ class RealEngine : public Engine {
   bool given_up_ = false;
   bool drain_wanted_ = false;
   std::uint32_t running_elsewhere_ = 0;
+  FlowCounts flows_elsewhere_;
   std::vector<std::string> reloads_;
   std::vector<Parked> parked_;
   const Counted* counted_ = nullptr;  ///< of this step; nullptr: unknown
@@ -562,7 +566,7 @@ std::optional<Time> RealEngine::wake() const {
   const Time now = ports_.clock.now();
   // A command or another daemon may release a provider or raise a cap, and an agent of another root
   // may end.
-  if (!parked_.empty() || plan().capped)
+  if (!parked_.empty() || parts_->planning.capped())
     sooner(wake, now + kLookAtProviders);
   sooner(wake, input_queue_.wake(now));
   sooner(wake, backup_encryption_.wake(now));

@@ -89,6 +89,9 @@ class Engine {
   virtual void stop_agents(const std::string& why) = 0;
   /// How many places for agents the other roots of the daemon take.
   virtual void running_elsewhere(std::uint32_t agents) = 0;
+  /// How many flows of this root have files, and how many the other roots of the daemon have.
+  virtual const FlowCounts& flow_counts() const = 0;
+  virtual void flows_elsewhere(FlowCounts counts) = 0;
   /// Ids of the requests `reload` since the last call. Answer each of them with `answer`.
   virtual std::vector<std::string> reloads_wanted() = 0;
   virtual void answer(const Reply& reply) = 0;

@@ -290,6 +290,24 @@ TEST_CASE("the words of keys and places are read back") {
   CHECK_FALSE(parse_cap_scope("all"));
 }
 
+TEST_CASE("a flow may not begin while there are more than its places allow") {
+  const FlowId flow{"rules", "tickets/x"};
+  const FlowCounts counts = {{{}, 12}, {{CapScope::dialect, "rules"}, 11}, {{CapScope::rule, "tickets"}, 10}};
+  for (const auto& [place, count] : counts) {
+    CAPTURE(text(place));
+    CHECK_FALSE(sums_of({{place, {{CapKey::max_flows, count}}}}, {}).too_many_flows(flow, counts));
+    const auto full =
+        sums_of({{place, {{CapKey::max_flows, count - 1}}}}, {}).too_many_flows(flow, counts);
+    REQUIRE(full);
+    CHECK(full->place == place);
+    CHECK_FALSE(full->until);
+  }
+  const CapRaise raise{kConfiguration, {}, CapKey::max_flows, 5, "anna", kNow - hours(1)};
+  CHECK_FALSE(sums_of({{{}, {{CapKey::max_flows, 9}}}}, {}, {raise}).too_many_flows(flow, counts));
+  CHECK_FALSE(sums_of({{{CapScope::rule, "bugs"}, {{CapKey::max_flows, 1}}}}, {})
+                  .too_many_flows(flow, counts));
+}
+
 // ---- in a plan
 
 /// Flows that each want to start the same agent.

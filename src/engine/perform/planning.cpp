@@ -159,9 +159,48 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
       flows.insert(flow);
     root_ = root;
   }
+  flows.insert(over_.begin(), over_.end());
+  CapSums* const caps = sums(now);
+  count_flows(flows, next);
   give(flows, next, now, refused);
   reconciler_.put(settings(now, std::move(held)));
-  reconciler_.plan(next.now, now.running_elsewhere, sums(now));
+  reconciler_.plan(next.now, now.running_elsewhere, caps);
+}
+
+void Planning::count_flows(const std::set<FlowId>& flows, const Draft& next) {
+  for (const FlowId& flow : flows) {
+    const FlowRecord* const record = flow == FlowId{} ? nullptr : next.find(flow);
+    const bool there = record != nullptr &&
+                       std::any_of(record->accepted.begin(), record->accepted.end(),
+                                   [](const auto& row) { return row.second.present; });
+    if (there ? !there_.insert(flow).second : there_.erase(flow) == 0)
+      continue;
+    for (const CapPlace& place : places_of(flow))
+      there ? ++flow_counts_[place] : --flow_counts_[place];
+  }
+}
+
+/// Only a flow that has not begun waits: others must be able to end.
+std::optional<Hold> Planning::too_many_flows(const FlowRecord& record,
+                                             const PlanningContext& now) const {
+  const bool begun = !record.runs.empty() ||
+                     std::any_of(record.stages.begin(), record.stages.end(),
+                                 [](const auto& stage) { return stage.second.generation > 1; });
+  if (begun || !sums_ || now.counted == nullptr)
+    return std::nullopt;
+  FlowCounts counts = flow_counts_;
+  for (const auto& [place, count] : now.flows_elsewhere)
+    counts[place] += count;
+  const auto cap = sums_->too_many_flows(record.id, counts);
+  if (!cap)
+    return std::nullopt;
+  return Hold{"",
+              "",
+              Reason::cap_reached,
+              cap->why + ": a flow begins when files of others are removed",
+              raise_command(cap->place, cap->key, cap->cap),
+              std::nullopt,
+              cap_name(cap->place, cap->key)};
 }
 
 /// The sums of the rows as they are. They stay right until a row changes or leaves a window.
@@ -185,6 +224,7 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Plan
     const FlowRecord* const record = flow == FlowId{} ? nullptr : next.find(flow);
     if (record == nullptr) {
       reconciler_.drop(flow);
+      over_.erase(flow);
       continue;
     }
     const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
@@ -193,6 +233,11 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Plan
     for (const auto& [key, why] : refused)
       if (key.flow == flow)
         one.refused.emplace(key, why);
+    over_.erase(flow);
+    if (auto full = one.held ? std::nullopt : too_many_flows(*record, now)) {
+      one.held = std::move(full);
+      over_.insert(flow);
+    }
     reconciler_.put(std::move(one));
   }
 }
@@ -541,8 +586,16 @@ void Planning::tell_caps(Draft& next) const {
   const auto silent = [&](const Role& agent) {
     return std::find(without_cost_.begin(), without_cost_.end(), agent) != without_cost_.end();
   };
+  std::map<std::string, Hold> caps = plan().caps;
+  for (const FlowId& flow : over_)
+    if (const auto holds = plan().holds.find(flow); holds != plan().holds.end())
+      for (const Hold& hold : holds->second)
+        if (!hold.cap.empty())
+          caps.try_emplace(hold.cap, hold);
   std::erase_if(told, [&](const Hold& hold) {
-    return is_cap(hold) && (hold.role.empty() ? sums_->is_low(hold.subject) : !silent(hold.role));
+    return is_cap(hold) && (hold.role.empty()
+                                ? !caps.contains(hold.subject) && sums_->is_low(hold.subject)
+                                : !silent(hold.role));
   });
   const auto tell = [&](const Word& event, Hold hold, const std::string& why) {
     if (std::any_of(told.begin(), told.end(), [&](const Hold& one) {
@@ -552,7 +605,7 @@ void Planning::tell_caps(Draft& next) const {
     next.event(event, {}, why, "", hold.role);
     told.push_back(std::move(hold));
   };
-  for (const auto& [cap, hold] : plan().caps)
+  for (const auto& [cap, hold] : caps)
     tell("cap_reached", {"", cap, Reason::cap_reached, ""},
          hold.why + (hold.until ? "; starts go on at " + iso_time(*hold.until) : "") + ", or by `" +
              hold.action + "`");

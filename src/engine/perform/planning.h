@@ -53,6 +53,7 @@ struct PlanningContext {
   std::vector<Parked> parked;  ///< providers without room, see core/provider_limits.h
   /// The runs that caps count; nullptr if they are unknown, and then nothing starts.
   const Counted* counted = nullptr;
+  FlowCounts flows_elsewhere;  ///< of the other roots of the daemon
   Millis ahead{0};             ///< the wall clock minus `now`
 };
 
@@ -79,6 +80,10 @@ class Planning {
   /// The same goes for a role whose program cannot be started. Such a role is checked again
   /// whenever a flow wants it. Errc::io: the journal cannot be read.
   Result<std::vector<Launch>> settle(Draft& next, const PlanningContext& now);
+  /// How many flows this root has.
+  const FlowCounts& flow_counts() const { return flow_counts_; }
+  /// Whether a cap of more than one flow keeps something from starting.
+  bool capped() const { return plan().capped || !over_.empty(); }
   /// The last plan.
   const Plan& plan() const { return reconciler_.made(); }
 
@@ -113,6 +118,8 @@ class Planning {
   Result<Launch> launch(Draft& next, const PlanningContext& now, const Start& start);
   Agents::iterator agent_of(const Role& role);
   CapSums* sums(const PlanningContext& now);
+  void count_flows(const std::set<FlowId>& flows, const Draft& next);
+  std::optional<Hold> too_many_flows(const FlowRecord& record, const PlanningContext& now) const;
   void tell_caps(Draft& next) const;
   bool renew_wanted(const Plan& plan, const PlanningContext& now, std::set<Role>& looked);
   bool renew(const Role& role, std::set<Role>& looked);
@@ -127,6 +134,9 @@ class Planning {
   std::pair<const Counted*, std::uint64_t> summed_{};
   Time summed_at_{};
   std::vector<Role> without_cost_;  ///< see agents_without_cost
+  std::set<FlowId> there_;  ///< flows whose files are there
+  FlowCounts flow_counts_;  ///< of them
+  std::set<FlowId> over_;   ///< flows that may not begin, because there are too many
   std::optional<ControlRow> root_;  ///< the operator's order for the root, in the last plan
   /// Flows to give to the reconciler again with the next plan.
   std::set<FlowId> stale_;

@@ -1,0 +1,148 @@
+"""Caps of many flows: what agents cost counts together in daemon.db, over roots and restarts; a person raises a cap; costs
+shows what was spent. usage: caps_test.py BATON"""
+
+import glob
+import json
+import os
+import sqlite3
+import subprocess
+import time
+
+import world
+from world import check, wait_until
+
+SAYS = 'echo \'{"type":"result","total_cost_usd":9,"usage":{"input_tokens":7,"output_tokens":3}}\''
+
+
+def status(baton, flow):
+    return next(line for line in baton.lines("status") if line["flow"] == flow)
+
+
+def capped(baton, flow):
+    told = status(baton, flow)
+    return (told["condition"], told["reason"]) == ("blocked", "cap_reached") and told
+
+
+def rows(baton):
+    """None before the daemon has made the file and its tables."""
+    try:
+        db = sqlite3.connect(f"file:{baton.state}/daemon.db?mode=ro", uri=True)
+        found = db.execute("SELECT run, root, agent, ended, cost, tokens FROM runs ORDER BY started").fetchall()
+        db.close()
+        return found
+    except sqlite3.OperationalError:
+        return []
+
+
+def notices(path):
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [each for line in file for each in json.loads(line)]
+
+
+def cost_of_a_day(exe):
+    """Four tickets of $9 and a cap of $20 a day: the third passes it, and the fourth waits until it is raised."""
+    with world.World(exe, command=("sh", "-c", SAYS), limits={"cost_per_day": 20, "max_running": 1}) as baton:
+        told = baton.home + "/told"
+        baton.settings["notify"] = {"command": ["sh", "-c", f"cat >>{told}; echo >>{told}"]}
+        baton.configure()
+        baton.start()
+        for name in "abcdef":
+            baton.ticket(name, "ready")
+        wait_until(lambda: sum(bool(capped(baton, f"rules/t/{name}")) for name in "abcdef") == 3,
+                   "three flows wait at the cap", lambda: baton.call("status").stdout)
+        check(len(baton.starts()) == 3, baton.starts())
+        flow = next(f"rules/t/{name}" for name in "abcdef" if capped(baton, f"rules/t/{name}"))
+        one = capped(baton, flow)
+        check("$27.00 of $20.00 in the last 24 hours (cost_per_day of the whole daemon)" in one["why"], one)
+        check(one["until"] and one["do"] == "baton resume --all --raise cost_per_day=20.00", one)
+        check(sum(row[4] for row in rows(baton)) == 27, rows(baton))
+        # Many flows, one line and one message.
+        wait_until(lambda: any(each["event"] == "cap_reached" for each in notices(told)), "people hear of it")
+        time.sleep(2)
+        words = [each["event"] for each in notices(told)]
+        check(words.count("cap_reached") == 1 and "blocked" not in
+              [each["event"] for each in notices(told) if each["reason"] == "cap_reached"], notices(told))
+        check([line["event"] for line in baton.lines("events")].count("cap_reached") == 1, baton.lines("events"))
+        # It cannot be lifted without a raise, and the answer says how.
+        answer = baton.call("resume", flow, code=None)
+        check(answer.returncode == 1 and one["do"] in answer.stderr, answer)
+        answer = baton.call("resume", "--all")
+        check(one["do"] in answer.stdout, answer)
+        check(len(baton.starts()) == 3, "something was started", baton.starts())
+        agent = subprocess.run([exe, "resume", "--all", "--raise", "cost_per_day=9", *baton.places()], text=True,
+                               capture_output=True, env={**os.environ, "BATON_RUN_ID": "0" * 32}, cwd=baton.root)
+        check(agent.returncode == 1 and "an agent may not raise a cap" in agent.stderr, agent)
+        for wrong in ("cost_per_day", "cost_per_day=", "cost_per_day=-1", "cost_per_day=nan", "cost_per_day=inf", "cost_per_day=1e400",
+                      "cost_per_week=1", "spawns_per_day=1"):
+            baton.call("resume", "--all", "--raise", wrong, code=2)
+        check("higher until" in baton.call("resume", flow, "--raise", "cost_per_day=8").stdout, "it is raised")
+        wait_until(lambda: len(baton.starts()) == 4, "one more starts", lambda: baton.call("status").stdout)
+        wait_until(lambda: len([1 for row in rows(baton) if row[3]]) == 4, "it has ended")
+        time.sleep(1)
+        check(len(baton.starts()) == 4, "more were started than the raise allows", baton.starts())
+        check("$36.00 of $28.00" in next(capped(baton, f"rules/t/{name}")["why"] for name in "abcdef" if capped(baton, f"rules/t/{name}")),
+              baton.call("status").stdout)
+        costs = baton.lines("costs", "--by", "agent")
+        check([(row["name"], row["runs"], row["cost"], row["tokens"], row["without_cost"]) for row in costs] ==
+              [("worker", 4, 36, 40, 0)], costs)
+        fits = subprocess.run([exe, "validate", "-", "--schema", "output/costs"], input=json.dumps(costs[0]), text=True, capture_output=True)
+        check(fits.returncode == 0, fits)
+        check(len(baton.lines("costs")) == 4 and len(baton.lines("costs", "--by", "day")) in (1, 2), baton.lines("costs"))
+        check("36.00 USD" in baton.call("costs", "--since", "1h", "--by", "provider").stdout, baton.call("costs").stdout)
+        baton.call("costs", "--by", "colour", code=2)
+
+
+def kept_by_kill(exe):
+    """A daemon that is killed loses no row, and the next one settles those of runs that nobody began."""
+    with world.World(exe, command=("sh", "-c", SAYS), limits={"cost_per_day": 15, "max_running": 1}) as baton:
+        daemon = baton.start()
+        baton.ticket("a", "ready")
+        baton.ticket("b", "ready")
+        wait_until(lambda: len([1 for row in rows(baton) if row[3]]) == 2, "both have ended")
+        daemon.kill()
+        daemon.wait()
+        folder = rows(baton)[0][1]
+        with sqlite3.connect(baton.state + "/daemon.db") as db:
+            # One that never began, and one whose end was not written.
+            db.execute("INSERT INTO runs SELECT 'ffffffffffffffffffffffffffffffff', root, flow, configuration, role, agent, rule, dialect, "
+                       "provider, shell, started, NULL, NULL, NULL FROM runs LIMIT 1")
+            db.execute("UPDATE runs SET ended = NULL, cost = NULL, tokens = NULL WHERE run = ?", (rows(baton)[0][0],))
+        check(folder in glob.glob(baton.state + "/*"), folder)
+        baton.start()
+        wait_until(lambda: [row[4] for row in rows(baton)] == [9, 9], "the rows are settled", lambda: rows(baton))
+        baton.ticket("c", "ready")
+        wait_until(lambda: capped(baton, "rules/t/c"), "the cap still counts them", lambda: baton.call("status").stdout)
+
+
+def locked(exe):
+    """While another process has daemon.db, nothing starts; then all of it does."""
+    with world.World(exe, command=("sh", "-c", SAYS)) as baton:
+        baton.start()
+        baton.ticket("a", "ready")
+        wait_until(lambda: len(baton.starts()) == 1, "the first one starts")
+        db = sqlite3.connect(baton.state + "/daemon.db", isolation_level=None)
+        db.execute("BEGIN IMMEDIATE")
+        baton.ticket("b", "ready")
+        wait_until(lambda: any(line["flow"] == "rules/t/b" for line in baton.lines("status")), "it is seen")
+        time.sleep(2)
+        check(len(baton.starts()) == 1, "something was started", baton.starts())
+        db.execute("COMMIT")
+        db.close()
+        wait_until(lambda: len(baton.starts()) == 2, "it starts then", lambda: baton.call("status").stdout)
+
+
+def once(exe):
+    """`run --once` ends with 1 at a cap of a day, and says until when."""
+    with world.World(exe, command=("sh", "-c", SAYS), limits={"spawns_per_day": 1}) as baton:
+        baton.ticket("a", "ready")
+        baton.once()
+        baton.ticket("b", "ready")
+        done = baton.once()
+        check(done.returncode == 1 and "cap_reached" in done.stdout + done.stderr, done)
+        check(len(baton.starts()) == 1, baton.starts())
+
+
+if __name__ == "__main__":
+    world.main_parts((cost_of_a_day, kept_by_kill, locked, once))
