@@ -474,6 +474,65 @@ TEST_CASE("an unknown key is an error that says which one was meant") {
             .find("did you mean 'run'?") != std::string::npos);
 }
 
+TEST_CASE("caps are read at every place, with 0 for none") {
+  const Config config = parsed(
+                            "version: 1\n"
+                            "agents:\n"
+                            "  dev: { command: [run], limits: { max_running: 2, cost_per_day: 20.5, "
+                            "spawns_per_hour: 0 } }\n"
+                            "providers:\n"
+                            "  anthropic: { max_running: 3, cost_per_hour: 6, tokens_per_day: 20000000000 }\n"
+                            "dialects:\n"
+                            "  fsm_loop: { limits: { shell_per_day: 5000, max_flows: 7 } }\n"
+                            "  coordination:\n"
+                            "limits: { max_running: 9, spawns_per_hour: 0, tokens_per_hour: 1000, "
+                            "shell_per_hour: 60, cost_per_day: 100, max_flows: 50 }\n"
+                            "rules:\n"
+                            "  - name: t\n"
+                            "    files: t.json\n"
+                            "    stage: /s\n"
+                            "    limits: { cost_per_hour: 3, shell_per_hour: 0, spawns_per_day: 4 }\n"
+                            "    react: [{ to: a, run: dev }]\n")
+                            .config;
+  const CapTable expected = {
+      {{CapScope::everything, ""}, {{CapKey::cost_per_day, 100}, {CapKey::max_flows, 50}}},
+      {{CapScope::agent, "dev"}, {{CapKey::max_running, 2}, {CapKey::cost_per_day, 20.5}}},
+      {{CapScope::provider, "anthropic"},
+       {{CapKey::max_running, 3}, {CapKey::cost_per_hour, 6}, {CapKey::tokens_per_day, 2e10}}},
+      {{CapScope::dialect, "fsm_loop"}, {{CapKey::shell_per_day, 5000}, {CapKey::max_flows, 7}}},
+      {{CapScope::rule, "t"}, {{CapKey::spawns_per_day, 4}}}};
+  CHECK((config.caps == expected));
+  CHECK(config.limits.max_running == 9);
+  CHECK(config.limits.spawns_per_hour == 0);
+  CHECK(config.limits.tokens_per_hour == 1000);
+  CHECK(config.limits.shell_per_hour == 60);
+  CHECK(config.rule_caps.at("t").cost_per_hour == 3);
+  CHECK(config.rule_caps.at("t").shell_per_hour == 0);
+  CHECK_FALSE(config.rule_caps.at("t").tokens_per_hour);
+  // The options of a dialect do not have them.
+  CHECK(json::child(*config.dialects.at(0).second, "limits") == nullptr);
+}
+
+TEST_CASE("a cap that is no number of its kind is refused at every place") {
+  const auto places = [](const std::string& cap) {
+    return std::vector<std::string>{
+        "limits: { " + cap + " }\n", "agents: { a: { command: [run], limits: { " + cap + " } } }\n",
+        "providers: { p: { " + cap + " } }\n", "dialects: { fsm_loop: { limits: { " + cap + " } } }\n",
+        "rules: [{ name: t, files: a, stage: /s, react: [{ to: a, run: b }], limits: { " + cap +
+            " } }]\n"};
+  };
+  for (const char* const cap :
+       {"cost_per_day: -1", "cost_per_day: .nan", "cost_per_day: .inf", "cost_per_day: 1e300",
+        "cost_per_day: '5'", "spawns_per_day: 1.5", "spawns_per_day: -1", "tokens_per_day: lots",
+        "shell_per_day: 99999999999", "cost_per_week: 5"})
+    for (const std::string& place : places(cap)) {
+      CAPTURE(place);
+      CHECK_FALSE(parse_config("version: 1\n" + place));
+    }
+  for (const std::string& place : places("cost_per_day: 0, spawns_per_day: 3"))
+    CHECK(parse_config("version: 1\n" + place));
+}
+
 TEST_CASE("what is no configuration at all is an error with a place") {
   for (const char* text :
        {"", "version: 2\n", "[]\n", "version: 1\nversion: 1\n", "agents: {}\n",
