@@ -84,6 +84,7 @@ class FakeSpending : public Spending {
     std::erase_if(rows.runs, [&](const CountedRun& row) { return row.id == run; });
     ++rows.version;
   }
+  void flush() override {}
   Result<std::vector<CountedRun>> open_runs() override {
     if (locked)
       return fail(Errc::busy, "the file is locked");

@@ -360,11 +360,13 @@ class Spending {
   /// Adds rows of this root; they are durable when it returns. Call it before the runs are in the
   /// journal. After an error none is there.
   virtual Result<void> begin(const std::vector<CountedRun>& runs) = 0;
-  /// Enters end, cost and tokens into a row. What cannot be written now is written later. Does
-  /// nothing for a row that is not there.
+  /// Enters end, cost and tokens into a row; `flush` writes it. Does nothing for a row that is not
+  /// there.
   virtual void end(const CountedRun& run) = 0;
-  /// Removes a row: the run never ran.
+  /// Removes a row: the run never ran. `flush` writes it.
   virtual void drop(const RunId& run) = 0;
+  /// Makes ends and removals durable. What cannot be written now is written by a later call.
+  virtual void flush() = 0;
   /// The rows of this root that have no end, after those have been kept that could not be kept
   /// before.
   virtual Result<std::vector<CountedRun>> open_runs() = 0;

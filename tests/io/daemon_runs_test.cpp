@@ -94,6 +94,8 @@ TEST_CASE("every write may be repeated without effect") {
     a->drop("2");
     // Nobody has begun it: an end of it makes no row.
     a->end(ended(a_run("unknown"), 1));
+    a->flush();
+    a->flush();
   }
   const auto again = shared.of(shared.a);
   const auto counted = again->counted(kNow);
@@ -104,6 +106,7 @@ TEST_CASE("every write may be repeated without effect") {
   CHECK((*counted)->runs[0].ended == kNow);
   // A report that a dialect reads later replaces the cost.
   again->end(ended(a_run("1"), 2.5));
+  again->flush();
   CHECK((*shared.of(shared.b)->counted(kNow))->runs[0].cost_usd == 2.5);
 }
 
@@ -115,6 +118,7 @@ TEST_CASE("rows go 48 hours after their end, and never without one") {
                       a_run("runs", kNow - hours(90))}));
     a->end(ended(a_run("old"), 1, kNow - hours(48) - Millis(1)));
     a->end(ended(a_run("young"), 1, kNow - hours(48)));
+    a->flush();
   }
   std::vector<RunId> left;
   const auto reader = shared.of(shared.a);
@@ -157,6 +161,7 @@ TEST_CASE("while another process has the file nothing is begun, and an end is no
   const auto begun = a->begin({a_run("2")});
   CHECK_FALSE(begun);
   a->end(ended(a_run("1"), 3));
+  a->flush();
   CHECK_FALSE(a->counted(kNow));
   REQUIRE(sqlite3_exec(other, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(other);

@@ -205,7 +205,11 @@ std::optional<Hold> Planning::too_many_flows(const FlowRecord& record,
 
 /// The sums of the rows as they are. They stay right until a row changes or leaves a window.
 CapSums* Planning::sums(const PlanningContext& now) {
-  if (now.counted == nullptr)
+  const bool of_shell = setup_.shell_per_hour > 0 ||
+                        std::any_of(setup_.rule_caps.begin(), setup_.rule_caps.end(),
+                                    [](const auto& row) { return row.second.shell_per_hour > 0; });
+  // Without caps nothing has to be summed up.
+  if (now.counted == nullptr || (setup_.caps.empty() && !of_shell))
     return nullptr;
   const std::pair read{now.counted, now.counted->version};
   const bool over = sums_ && sums_->next_change() && *sums_->next_change() <= now.now;

@@ -42,6 +42,7 @@ Result<void> RunCounting::settle(const Setup& setup) {
     else if (now->ended)
       spending_.end(*now);
   }
+  spending_.flush();
   settled_ = true;
   return {};
 }
@@ -74,11 +75,13 @@ void RunCounting::end(const Draft& draft, const Setup& setup) {
     else
       spending_.drop(run.id);
   }
+  spending_.flush();
 }
 
 void RunCounting::drop(const Prepares& prepared) {
   for (const auto& [start, id] : prepared)
     spending_.drop(id);
+  spending_.flush();
 }
 
 }  // namespace baton

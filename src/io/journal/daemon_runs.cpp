@@ -136,8 +136,6 @@ class DaemonRuns : public Spending {
       return;
     put(row);
     changes_[run.id] = std::move(row);
-    // Its end is there before the journal's. If that fails, the next call tries again.
-    (void)keep();
   }
 
   void drop(const RunId& run) override {
@@ -145,8 +143,9 @@ class DaemonRuns : public Spending {
       return;
     erase([&](const CountedRun& row) { return row.id == run; });
     changes_[run] = std::nullopt;
-    (void)keep();
   }
+
+  void flush() override { (void)keep(); }
 
   Result<std::vector<CountedRun>> open_runs() override {
     if (auto done = keep(); !done)
