@@ -122,7 +122,10 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere, CapSums* caps) 
   refresh_flows();
   // The hourly limits allow more as time passes.
   recheck_all(Answer::spent);
+  // A cap counts before a place, and its sum may have changed.
   recheck_all(Answer::capped);
+  if (caps_ != nullptr)
+    recheck_all(Answer::no_place);
   const std::uint32_t full = std::max(running_ + elsewhere_, settings_.max_running);
   if (std::exchange(reported_running_, full) != full)
     recheck_all(Answer::no_place);

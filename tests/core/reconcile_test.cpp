@@ -35,6 +35,7 @@ class History {
     settings_.max_running = static_cast<std::uint32_t>(1 + random_.below(6));
     settings_.spawns_per_hour = static_cast<std::uint32_t>(2 + random_.below(12));
     settings_.usable_roles = {{"dev", "/bin/dev"}, {"qa", "/bin/qa"}};
+    capped_ = random_.one_in(2);
   }
 
   void go_on() {
@@ -49,7 +50,8 @@ class History {
     for (std::size_t many = random_.below(5); many > 0; --many)
       turn(FlowId{"rules", "f" + std::to_string(random_.below(kFlows))});
     lasting_.put(settings_);
-    lasting_.plan(now_, elsewhere_);
+    CapSums sums = this->sums();
+    lasting_.plan(now_, elsewhere_, capped_ ? &sums : nullptr);
   }
 
   Plan from_nothing() const {
@@ -57,7 +59,8 @@ class History {
     fresh.put(settings_);
     for (const auto& [flow, known] : flows_)
       fresh.put(situation(flow, known));
-    fresh.plan(now_, elsewhere_);
+    CapSums sums = this->sums();
+    fresh.plan(now_, elsewhere_, capped_ ? &sums : nullptr);
     return fresh.made();
   }
 
@@ -107,6 +110,28 @@ class History {
     one.tell_held = known.tell_held;
     one.refused = known.refused;
     return one;
+  }
+
+  /// The caps of all flows, with the runs as their rows.
+  CapSums sums() const {
+    Counted counted;
+    for (const auto& [flow, known] : flows_)
+      for (const Run& run : known.runs) {
+        if (run.outcome == Outcome::voided)
+          continue;
+        CountedRun row;
+        row.id = run.id;
+        row.dialect = flow.dialect;
+        row.started = run.started;
+        if (!run.live())
+          row.ended = run.ended;
+        counted.runs.push_back(row);
+      }
+    return {{{{}, {{CapKey::spawns_per_hour, 15}}},
+             {{CapScope::dialect, "rules"}, {{CapKey::max_running, 4}}}},
+            "",
+            counted,
+            now_};
   }
 
   void give(const FlowId& flow) {
@@ -229,6 +254,7 @@ class History {
   Random random_;
   Time now_{Millis(100'000'000)};
   PlanSettings settings_;
+  bool capped_ = false;  ///< there are caps of more than one flow
   std::uint32_t elsewhere_ = 0;
   std::map<FlowId, Known> flows_;
   Reconciler lasting_;
