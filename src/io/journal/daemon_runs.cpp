@@ -139,7 +139,8 @@ class DaemonRuns : public Spending {
   }
 
   void drop(const RunId& run) override {
-    if (!places_.contains(run))
+    // After a failed sync a row may be in the file that is not known here.
+    if (!places_.contains(run) && !writes())
       return;
     erase([&](const CountedRun& row) { return row.id == run; });
     changes_[run] = std::nullopt;
