@@ -9,8 +9,8 @@
 namespace baton {
 namespace {
 
-constexpr Millis kHour = std::chrono::hours(1);
-constexpr Millis kDay = std::chrono::hours(24);
+constexpr Millis kOneHour = std::chrono::hours(1);
+constexpr Millis kOneDay = std::chrono::hours(24);
 /// So many of the last runs of an agent make its average.
 constexpr std::size_t kAveraged = 20;
 /// An agent that has ended so often without a cost will report none.
@@ -23,14 +23,14 @@ struct KeyRow {
   std::string_view unit;
 };
 constexpr std::array kKeys = {
-    KeyRow{CapKey::spawns_per_hour, "spawns_per_hour", kHour, "starts"},
-    KeyRow{CapKey::spawns_per_day, "spawns_per_day", kDay, "starts"},
-    KeyRow{CapKey::cost_per_hour, "cost_per_hour", kHour, ""},
-    KeyRow{CapKey::cost_per_day, "cost_per_day", kDay, ""},
-    KeyRow{CapKey::tokens_per_hour, "tokens_per_hour", kHour, "tokens"},
-    KeyRow{CapKey::tokens_per_day, "tokens_per_day", kDay, "tokens"},
-    KeyRow{CapKey::shell_per_hour, "shell_per_hour", kHour, "shell actions"},
-    KeyRow{CapKey::shell_per_day, "shell_per_day", kDay, "shell actions"},
+    KeyRow{CapKey::spawns_per_hour, "spawns_per_hour", kOneHour, "starts"},
+    KeyRow{CapKey::spawns_per_day, "spawns_per_day", kOneDay, "starts"},
+    KeyRow{CapKey::cost_per_hour, "cost_per_hour", kOneHour, ""},
+    KeyRow{CapKey::cost_per_day, "cost_per_day", kOneDay, ""},
+    KeyRow{CapKey::tokens_per_hour, "tokens_per_hour", kOneHour, "tokens"},
+    KeyRow{CapKey::tokens_per_day, "tokens_per_day", kOneDay, "tokens"},
+    KeyRow{CapKey::shell_per_hour, "shell_per_hour", kOneHour, "shell actions"},
+    KeyRow{CapKey::shell_per_day, "shell_per_day", kOneDay, "shell actions"},
     KeyRow{CapKey::max_running, "max_running", Millis(0), "places for agents"},
     KeyRow{CapKey::max_flows, "max_flows", Millis(0), "flows"},
 };
@@ -68,8 +68,8 @@ Time leaves_at(const CountedRun& run, CapKey key, Time now) {
 
 std::string window_text(CapKey key) {
   const Millis window = row_of(key).window;
-  return window == kHour  ? " in the last 60 minutes"
-         : window == kDay ? " in the last 24 hours"
+  return window == kOneHour  ? " in the last 60 minutes"
+         : window == kOneDay ? " in the last 24 hours"
                           : "";
 }
 
@@ -111,7 +111,7 @@ std::string cap_name(const CapPlace& place, CapKey key) {
 }
 
 Time end_of(const CapRaise& raise) {
-  return raise.since + window_of(raise.key).value_or(kDay);
+  return raise.since + window_of(raise.key).value_or(kOneDay);
 }
 
 std::string rule_of(const FlowId& flow) {
@@ -160,7 +160,7 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
                  Time now)
     : now_(now) {
   for (const CountedRun& run : counted.runs)
-    if (run.shell && run.root == counted.root && run.started > now - kHour)
+    if (run.shell && run.root == counted.root && run.started > now - kOneHour)
       shell_[run.flow].push_back(run.started);
   for (auto& [flow, starts] : shell_)
     std::sort(starts.begin(), starts.end());

@@ -58,7 +58,7 @@ std::string keys_of(const Config& config, const CapPlace& place) {
                       : text(place) + " has caps for: " + join(keys, ", ");
 }
 
-std::string who() {
+std::string asker() {
   return printable(asked_by(), 80);
 }
 
@@ -90,7 +90,7 @@ ExitCode add(const Context& context, const CapPlace& place, const Raise& raise) 
                           "no daemon has served this root yet, so no cap is used "
                           "up",
                           context.root()});
-  const CapRaise row{context.configuration(), place, raise.key, raise.by, who(),
+  const CapRaise row{context.configuration(), place, raise.key, raise.by, asker(),
                      real_clock()->wall()};
   for (const std::string& folder : *folders)
     if (auto added = add_raise(folder, row); !added)
