@@ -703,13 +703,12 @@ const Runner::Acts& Runner::troubles() {
          const auto scope = parse_cap_scope(json::text(v, "scope").value_or("everything"));
          if (!key || !scope)
            return no_such_word;
-         r.world_.spending.raise(
-             {"",
-              {*scope, std::string(json::text(v, "name").value_or(""))},
-              *key,
-              static_cast<double>(json::integer(v, "by").value_or(1)),
-              "anna",
-              r.world_.clock.now()});
+         r.world_.spending.raise({"",
+                                  {*scope, std::string(json::text(v, "name").value_or(""))},
+                                  *key,
+                                  static_cast<double>(json::integer(v, "by").value_or(1)),
+                                  "anna",
+                                  r.world_.clock.now()});
          return std::nullopt;
        }},
       {"race",

@@ -33,11 +33,11 @@ struct AgentSpec {
   std::shared_ptr<const Adapter> adapter;  ///< never nullptr for an agent that can start
   std::string model;                       ///< empty: the program's own choice
   std::string provider;                    ///< whose limits it meets
-  std::string account;         ///< see ProviderAccount
+  std::string account;                     ///< see ProviderAccount
   /// By the wall clock: the last change of a login file or of the configuration. A login that was
   /// refused before is tried again.
   Time login_changed{};
-  bool resume = true;          ///< see AgentConfig
+  bool resume = true;  ///< see AgentConfig
   OnNoChange on_no_change = OnNoChange::hold;
   std::vector<Role> fallback;     ///< agents that stand in while it cannot start, in order
   std::vector<std::string> argv;  ///< argv[0] is absolute; the rest may contain `${placeholders}`

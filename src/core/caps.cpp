@@ -70,7 +70,7 @@ std::string window_text(CapKey key) {
   const Millis window = row_of(key).window;
   return window == kOneHour  ? " in the last 60 minutes"
          : window == kOneDay ? " in the last 24 hours"
-                          : "";
+                             : "";
 }
 
 }  // namespace

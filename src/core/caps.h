@@ -157,8 +157,8 @@ class CapSums {
   /// last hour only. The flow's own record does not keep them.
   std::uint32_t shell_since(const FlowId& flow, Time since) const;
 
-  /// The cap on flows that keeps a flow from beginning: there are more than it allows, of one of its
-  /// places.
+  /// The cap on flows that keeps a flow from beginning: there are more than it allows, of one of
+  /// its places.
   std::optional<CapReached> too_many_flows(const FlowId& flow, const FlowCounts& counts) const;
 
   /// All caps that are reached now, whatever wants to start.

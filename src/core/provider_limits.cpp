@@ -23,7 +23,9 @@ Millis probe_pause(std::uint32_t doublings) {
 }  // namespace
 
 bool is_same_limit(const Parked& parked, const Run& run) {
-  return parked.run == run.id || !parked.until || *parked.until > run.ended;
+  // Without an end, a later start was a new try: somebody has logged in again.
+  return parked.run == run.id ||
+         (parked.until ? *parked.until > run.ended : run.started < parked.since);
 }
 
 bool is_told_by(const std::optional<Parked>& before, const Run& run) {
@@ -51,7 +53,9 @@ Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccoun
 
 Parked parked_by_login(const std::optional<Parked>& before, const ProviderAccount& whose,
                        const Run& run, const std::string& why) {
-  return before ? *before : Parked{whose, true, run.ended, std::nullopt, 1, run.id, why};
+  if (before && is_same_limit(*before, run))
+    return *before;
+  return {whose, true, run.ended, std::nullopt, before ? before->times + 1 : 1, run.id, why};
 }
 
 bool is_over_for(const Parked& parked, const ProviderAccount& agent, const Run& run) {

@@ -475,25 +475,26 @@ TEST_CASE("an unknown key is an error that says which one was meant") {
 }
 
 TEST_CASE("caps are read at every place, with 0 for none") {
-  const Config config = parsed(
-                            "version: 1\n"
-                            "agents:\n"
-                            "  dev: { command: [run], limits: { max_running: 2, cost_per_day: 20.5, "
-                            "spawns_per_hour: 0 } }\n"
-                            "providers:\n"
-                            "  anthropic: { max_running: 3, cost_per_hour: 6, tokens_per_day: 20000000000 }\n"
-                            "dialects:\n"
-                            "  fsm_loop: { limits: { shell_per_day: 5000, max_flows: 7 } }\n"
-                            "  coordination:\n"
-                            "limits: { max_running: 9, spawns_per_hour: 0, tokens_per_hour: 1000, "
-                            "shell_per_hour: 60, cost_per_day: 100, max_flows: 50 }\n"
-                            "rules:\n"
-                            "  - name: t\n"
-                            "    files: t.json\n"
-                            "    stage: /s\n"
-                            "    limits: { cost_per_hour: 3, shell_per_hour: 0, spawns_per_day: 4 }\n"
-                            "    react: [{ to: a, run: dev }]\n")
-                            .config;
+  const Config config =
+      parsed(
+          "version: 1\n"
+          "agents:\n"
+          "  dev: { command: [run], limits: { max_running: 2, cost_per_day: 20.5, "
+          "spawns_per_hour: 0 } }\n"
+          "providers:\n"
+          "  anthropic: { max_running: 3, cost_per_hour: 6, tokens_per_day: 20000000000 }\n"
+          "dialects:\n"
+          "  fsm_loop: { limits: { shell_per_day: 5000, max_flows: 7 } }\n"
+          "  coordination:\n"
+          "limits: { max_running: 9, spawns_per_hour: 0, tokens_per_hour: 1000, "
+          "shell_per_hour: 60, cost_per_day: 100, max_flows: 50 }\n"
+          "rules:\n"
+          "  - name: t\n"
+          "    files: t.json\n"
+          "    stage: /s\n"
+          "    limits: { cost_per_hour: 3, shell_per_hour: 0, spawns_per_day: 4 }\n"
+          "    react: [{ to: a, run: dev }]\n")
+          .config;
   const CapTable expected = {
       {{CapScope::everything, ""}, {{CapKey::cost_per_day, 100}, {CapKey::max_flows, 50}}},
       {{CapScope::agent, "dev"}, {{CapKey::max_running, 2}, {CapKey::cost_per_day, 20.5}}},
@@ -517,7 +518,8 @@ TEST_CASE("a cap that is no number of its kind is refused at every place") {
   const auto places = [](const std::string& cap) {
     return std::vector<std::string>{
         "limits: { " + cap + " }\n", "agents: { a: { command: [run], limits: { " + cap + " } } }\n",
-        "providers: { p: { " + cap + " } }\n", "dialects: { fsm_loop: { limits: { " + cap + " } } }\n",
+        "providers: { p: { " + cap + " } }\n",
+        "dialects: { fsm_loop: { limits: { " + cap + " } } }\n",
         "rules: [{ name: t, files: a, stage: /s, react: [{ to: a, run: b }], limits: { " + cap +
             " } }]\n"};
   };

@@ -134,7 +134,8 @@ TEST_CASE("a cap says how much of it is used, and of which place") {
         "4 of 4 starts in the last 60 minutes (spawns_per_hour of the agent developer)");
   CHECK(why({{{CapScope::rule, "tickets"}, {{CapKey::tokens_per_day, 3000}}}}, runs) ==
         "4000 of 3000 tokens in the last 24 hours (tokens_per_day of the rule tickets)");
-  CHECK(raise_command({}, CapKey::cost_per_day, 30) == "baton resume --all --raise cost_per_day=30.00");
+  CHECK(raise_command({}, CapKey::cost_per_day, 30) ==
+        "baton resume --all --raise cost_per_day=30.00");
   CHECK(raise_command({CapScope::provider, "anthropic"}, CapKey::spawns_per_day, 5) ==
         "baton resume --provider anthropic --raise spawns_per_day=5");
 }
@@ -217,8 +218,8 @@ TEST_CASE("a raise adds to its cap for one window") {
   CHECK_FALSE(sums_of(table, runs, {raise}).reached(a_run("new", kNow)));
   CHECK(sums_of(table, runs, {raise}).next_change() == kNow + hours(23));
   CHECK(sums_of(table, runs, {raise}, kNow + hours(23)).reached(a_run("new", kNow)));
-  const auto more = sums_of(table, {ended_run("a", kNow - minutes(1), 20)}, {raise})
-                        .reached(a_run("new", kNow));
+  const auto more =
+      sums_of(table, {ended_run("a", kNow - minutes(1), 20)}, {raise}).reached(a_run("new", kNow));
   REQUIRE(more);
   CHECK(more->cap == 15);
   CHECK(more->why.find("raised by $5.00 until ") != std::string::npos);
@@ -292,7 +293,8 @@ TEST_CASE("the words of keys and places are read back") {
 
 TEST_CASE("a flow may not begin while there are more than its places allow") {
   const FlowId flow{"rules", "tickets/x"};
-  const FlowCounts counts = {{{}, 12}, {{CapScope::dialect, "rules"}, 11}, {{CapScope::rule, "tickets"}, 10}};
+  const FlowCounts counts = {
+      {{}, 12}, {{CapScope::dialect, "rules"}, 11}, {{CapScope::rule, "tickets"}, 10}};
   for (const auto& [place, count] : counts) {
     CAPTURE(text(place));
     CHECK_FALSE(sums_of({{place, {{CapKey::max_flows, count}}}}, {}).too_many_flows(flow, counts));
@@ -329,7 +331,8 @@ struct Wanting {
     Reconciler reconciler;
     reconciler.put(settings);
     for (std::size_t i = 0; i < ids.size(); ++i)
-      reconciler.put(FlowSituation{ids[i], decisions[i], stages, runs, Control::run, "", "", {}, {}});
+      reconciler.put(
+          FlowSituation{ids[i], decisions[i], stages, runs, Control::run, "", "", {}, {}});
     reconciler.plan(now, 0, &sums);
     return reconciler.made();
   }
@@ -344,8 +347,8 @@ TEST_CASE("many flows that become due in one step do not pass a cap") {
   for (const CapPlace& place : kCovering) {
     CAPTURE(text(place));
     Wanting wanting(12);
-    const Plan plan =
-        wanting.plan(sums_of({{place, {{CapKey::spawns_per_day, 5}}}}, two_of(CapKey::cost_per_day)));
+    const Plan plan = wanting.plan(
+        sums_of({{place, {{CapKey::spawns_per_day, 5}}}}, two_of(CapKey::cost_per_day)));
     CHECK(plan.starts.size() == 3);
     CHECK(plan.holds.size() == 9);
     for (const auto& [flow, holds] : plan.holds) {
@@ -364,8 +367,9 @@ TEST_CASE("many flows that become due in one step do not pass a cap") {
 
 TEST_CASE("places of an agent on all roots are free places, and no cap that a person lifts") {
   Wanting wanting(4);
-  const Plan plan = wanting.plan(sums_of({{{CapScope::agent, "developer"}, {{CapKey::max_running, 3}}}},
-                                         {a_run("elsewhere", kNow - minutes(1))}));
+  const Plan plan =
+      wanting.plan(sums_of({{{CapScope::agent, "developer"}, {{CapKey::max_running, 3}}}},
+                           {a_run("elsewhere", kNow - minutes(1))}));
   CHECK(plan.starts.size() == 2);
   CHECK(plan.caps.empty());
   for (const auto& [flow, holds] : plan.holds)

@@ -153,6 +153,13 @@ TEST_CASE("a refused login stands until somebody acts, and is told once") {
   CHECK(parked_by_login(row, kAll, other, "log in") == row);
   CHECK(is_told_by(row, run));
   CHECK(!is_told_by(row, other));
+  // Somebody has logged in again, and is refused again: later changes count from now on.
+  const Run again = run_of("run4", at("12:00"), at("12:01"));
+  const Parked anew = parked_by_login(row, kAll, again, "log in");
+  CHECK(anew.since == at("12:01"));
+  CHECK(anew.times == 2);
+  CHECK(is_told_by(row, again));
+  CHECK(parked_by_login(anew, kAll, again, "log in") == anew);
   CHECK(!is_over_for(row, kSonnet, run_of("run3", at("12:00"), at("13:00"))));
 }
 

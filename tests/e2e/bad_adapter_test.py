@@ -35,7 +35,7 @@ FILES = [
     ("a prompt file without a name", adapter(prompt={"by": "file"}), EVERYWHERE, ("does not name it",)),
     ("an included adapter that is none", adapter(include=["cluade"]), EVERYWHERE, ("mine.yaml:1:", "claude")),
     ("no YAML", b"name: [\n", EVERYWHERE, ("mine.yaml:",)),
-    ("a program that is missing", adapter(command=["./no-program"]), NOT_IN_FILES, ("no-program",)),
+    ("a program that is missing", adapter(command=["./no-program", "${args}"]), NOT_IN_FILES, ("no-program",)),
 ]
 
 

@@ -38,7 +38,7 @@ def notices(path):
     if not os.path.exists(path):
         return []
     with open(path) as file:
-        return [each for line in file for each in json.loads(line)]
+        return [each for line in file if line.strip() for each in json.loads(line)]
 
 
 def cost_of_a_day(exe):

@@ -162,10 +162,10 @@ expect_document_fits output/doctor
 # Beside a daemon.
 start_daemon
 expect_exit 0 baton wait groups --until running --timeout 20s
-expect_exit 0 baton agents --json
-expect_fits output/agents
 expect_exit 0 baton costs --json
 expect_fits output/costs
+expect_exit 0 baton agents --json
+expect_fits output/agents
 run=$(jq -r 'select(.state == "running") | .run' "$work/out")
 [[ $run =~ ^[0-9a-f]{32}$ ]] || fail "agents: $out"
 until_true shows slow baton logs "$run"

@@ -196,7 +196,7 @@ for adapter in aider amp claude codex copilot crush cursor-agent gemini goose ki
   expect_out "name: $adapter"
   expect_exit 0 baton init --adapter $adapter "by_$adapter"
   expect_out "wrote by_$adapter/prompts/developer.md"
-  cp "$work/bin/claude" "$work/bin/$adapter"
+  [[ $adapter == claude ]] || cp "$work/bin/claude" "$work/bin/$adapter"
   expect_exit 0 env PATH="$work/bin:$PATH" "$baton_binary" doctor --root "by_$adapter"
   expect_out "agent: developer: $work/bin/$adapter"
   expect_out "$adapter 2.1.293"

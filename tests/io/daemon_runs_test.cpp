@@ -5,10 +5,11 @@
 #include <limits>
 #include <string>
 
-#include <doctest/doctest.h>
-#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include "io/journal/daemon_db.h"
 #include "io/journal/daemon_file.h"
@@ -211,8 +212,8 @@ TEST_CASE("a raise is seen by all roots, with who made it") {
   const Shared shared;
   const auto a = shared.of(shared.a);
   REQUIRE(a->counted(kNow));
-  const CapRaise raise{"/etc/baton.yaml", {CapScope::agent, "developer"}, CapKey::cost_per_day, 50,
-                       "anna",            kNow};
+  const CapRaise raise{
+      "/etc/baton.yaml", {CapScope::agent, "developer"}, CapKey::cost_per_day, 50, "anna", kNow};
   REQUIRE(add_raise(shared.b, raise));
   const auto counted = a->counted(kNow);
   REQUIRE(counted);

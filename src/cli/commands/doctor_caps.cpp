@@ -42,16 +42,16 @@ std::set<Role> silent_so_far(const Context& context, Diagnoses& all) {
     const auto spending = make_spending(folder, true);
     const auto counted = spending->counted(real_clock()->wall());
     if (!counted) {
-      all.push_back({Level::error, "state",
-                     "what the agents have spent is unknown, so nothing starts: " +
-                         describe(counted.error()),
-                     "end the process that locks daemon.db; if the file is damaged, stop all "
-                     "daemons and remove it: the sums of caps and the limits of providers begin "
-                     "anew"});
+      all.push_back(
+          {Level::error, "state",
+           "what the agents have spent is unknown, so nothing starts: " + describe(counted.error()),
+           "end the process that locks daemon.db; if the file is damaged, stop all "
+           "daemons and remove it: the sums of caps and the limits of providers begin "
+           "anew"});
       continue;
     }
-    for (Role& agent : agents_without_cost(context.config().caps, context.configuration(),
-                                           (*counted)->runs))
+    for (Role& agent :
+         agents_without_cost(context.config().caps, context.configuration(), (*counted)->runs))
       silent.insert(std::move(agent));
   }
   return silent;
@@ -72,9 +72,8 @@ void examine_caps(const Context& context, const Setup& setup, Diagnoses& all) {
                      "(docs/adapters.md)"});
   for (const auto& [place, its] : caps)
     if (place.scope == CapScope::provider &&
-        std::none_of(setup.agents.begin(), setup.agents.end(), [&](const auto& row) {
-          return row.second.provider == place.name;
-        })) {
+        std::none_of(setup.agents.begin(), setup.agents.end(),
+                     [&](const auto& row) { return row.second.provider == place.name; })) {
       std::vector<std::string> known;
       for (const auto& [role, agent] : setup.agents)
         known.push_back(agent.provider);

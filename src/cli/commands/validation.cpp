@@ -199,8 +199,9 @@ Result<std::shared_ptr<Schemas>> Validation::prepare() {
   std::error_code error;
   std::string name = request_.schema;
   SchemaFetch fetch = schemas_below(schema_folder_);
-  // A file comes first, then the name of a built-in schema.
-  if (fs::exists(fs::path(name), error)) {
+  // A file comes first, then the name of a built-in schema. A folder is no schema.
+  const fs::file_status status = fs::status(fs::path(name), error);
+  if (fs::exists(status) && !(fs::is_directory(status) && is_embedded(name))) {
     auto real = real_path(name);
     if (!real)
       return pass_on(real);

@@ -166,9 +166,9 @@ void agent_gone(const Snapshot& snapshot, const Entry& entry, Edits& edits, Deci
     return;
   switch (newest->outcome) {
     case Outcome::none:
-    case Outcome::voided:       // nothing ran: the step starts again
-    case Outcome::stopped:      // by a person or by a pause
-    case Outcome::limited:      // its provider had no room, or refused the login
+    case Outcome::voided:   // nothing ran: the step starts again
+    case Outcome::stopped:  // by a person or by a pause
+    case Outcome::limited:  // its provider had no room, or refused the login
     case Outcome::transient:
     case Outcome::auth:
     case Outcome::interrupted:  // on_interrupted decides

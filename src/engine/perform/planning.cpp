@@ -171,9 +171,9 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
 void Planning::count_flows(const std::set<FlowId>& flows, const Draft& next) {
   for (const FlowId& flow : flows) {
     const FlowRecord* const record = flow == FlowId{} ? nullptr : next.find(flow);
-    const bool there = record != nullptr &&
-                       std::any_of(record->accepted.begin(), record->accepted.end(),
-                                   [](const auto& row) { return row.second.present; });
+    const bool there =
+        record != nullptr && std::any_of(record->accepted.begin(), record->accepted.end(),
+                                         [](const auto& row) { return row.second.present; });
     if (there ? !there_.insert(flow).second : there_.erase(flow) == 0)
       continue;
     for (const CapPlace& place : places_of(flow))
@@ -477,9 +477,9 @@ void Planning::tell_caps(Draft& next) const {
         if (!hold.cap.empty())
           caps.try_emplace(hold.cap, hold);
   std::erase_if(told, [&](const Hold& hold) {
-    return is_cap(hold) && (hold.role.empty()
-                                ? !caps.contains(hold.subject) && sums_->is_low(hold.subject)
-                                : !silent(hold.role));
+    return is_cap(hold) &&
+           (hold.role.empty() ? !caps.contains(hold.subject) && sums_->is_low(hold.subject)
+                              : !silent(hold.role));
   });
   const auto tell = [&](const Word& event, Hold hold, const std::string& why) {
     if (std::any_of(told.begin(), told.end(), [&](const Hold& one) {

@@ -134,9 +134,9 @@ class Planning {
   std::pair<const Counted*, std::uint64_t> summed_{};
   Time summed_at_{};
   std::vector<Role> without_cost_;  ///< see agents_without_cost
-  std::set<FlowId> there_;  ///< flows whose files are there
-  FlowCounts flow_counts_;  ///< of them
-  std::set<FlowId> over_;   ///< flows that may not begin, because there are too many
+  std::set<FlowId> there_;          ///< flows whose files are there
+  FlowCounts flow_counts_;          ///< of them
+  std::set<FlowId> over_;           ///< flows that may not begin, because there are too many
   std::optional<ControlRow> root_;  ///< the operator's order for the root, in the last plan
   /// Flows to give to the reconciler again with the next plan.
   std::set<FlowId> stale_;

@@ -31,9 +31,10 @@ std::vector<std::string> prompt_template_names(std::string_view dialect);
 std::map<std::string, std::string> prompt_placeholders(std::string_view dialect);
 
 /// Puts together one start. `previous`: the run that it repeats, or nullptr. The prompt then says
-/// what happened before, and the session goes on where the adapter can. Errc::denied: a value from a file contains a NUL, would become an
-/// option, or would lead out of the configured working directory (`..`). A value becomes an option
-/// if it is the beginning of an argument and begins with `-`.
+/// what happened before, and the session goes on where the adapter can. Errc::denied: a value from
+/// a file contains a NUL, would become an option, or would lead out of the configured working
+/// directory (`..`). A value becomes an option if it is the beginning of an argument and begins
+/// with `-`.
 Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brief& brief,
                            const Environment& environment, const Run* previous = nullptr);
 

@@ -423,8 +423,7 @@ std::string bytes_before(const Fd& directory, const char* name, std::optional<of
 
 std::string output_tail(const Fd& directory, const Output& output, std::size_t most_bytes) {
   std::string bytes;
-  const std::size_t tail =
-      shim::tail_bytes(output.bytes - std::min(output.bytes, output.dropped));
+  const std::size_t tail = shim::tail_bytes(output.bytes - std::min(output.bytes, output.dropped));
   const auto kept = static_cast<std::size_t>(
       std::min({output.dropped, std::uint64_t{tail}, std::uint64_t{most_bytes}}));
   if (kept > 0)
