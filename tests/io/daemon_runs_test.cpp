@@ -226,7 +226,8 @@ TEST_CASE("a command that only looks writes nothing, and parked providers stand 
   CHECK((*make_spending(shared.a, true)->counted(kNow))->runs.empty());
   CHECK(access(shared.file().c_str(), F_OK) != 0);
   const auto providers = make_providers(shared.a, false);
-  providers->park(Parked{{"anthropic", "", ""}, false, kNow, kNow + hours(1), 1, "r", "limit"});
+  CHECK(providers->park(
+      Parked{{"anthropic", "", ""}, false, kNow, kNow + hours(1), 1, "r", "limit"}));
   REQUIRE(providers->parked());
   REQUIRE(shared.of(shared.a)->begin({a_run("1")}));
   CHECK(providers->parked()->size() == 1);
