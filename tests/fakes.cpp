@@ -635,7 +635,6 @@ void FakeAgents::forget(const FlowId& flow) {
 // -------------------------------------------------------------------------------------
 
 Result<std::vector<Parked>> FakeProviders::parked() {
-  fuse_.moment();
   if (sees_nothing || (fails && hides_errors))
     return std::vector<Parked>{};
   if (fails)

@@ -63,7 +63,7 @@ Result<void> RunCounting::begin(const Draft& draft, const Prepares& prepared, co
       if (const auto run = record->run(id); run != record->runs.end())
         if (auto row = counted_run(*run, setup))
           rows.push_back(*std::move(row));
-  return spending_.begin(rows);
+  return rows.empty() ? Result<void>() : spending_.begin(rows);
 }
 
 void RunCounting::end(const Draft& draft, const Setup& setup) {

@@ -270,7 +270,7 @@ std::vector<std::string> flow_paths(const FlowId& flow, const std::vector<std::s
     std::string path = root + "/" + file;
     if (const auto found = path.find(folder, root.size()); found != std::string::npos)
       path.resize(found + folder.size() - 1);
-    const bool inside = path.starts_with(cwd == "/" ? cwd : cwd + "/");
+    const bool inside = path == cwd || path.starts_with(cwd == "/" ? cwd : cwd + "/");
     if (!inside && std::find(paths.begin(), paths.end(), path) == paths.end())
       paths.push_back(std::move(path));
   }
