@@ -582,6 +582,7 @@ def shipped(exe):
         top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
         folder = it.home + "/demo"
         shutil.copytree(top + "/ml_workflow", folder)
+        os.replace(folder + "/demo.yaml", folder + "/baton.yaml")
         with open(folder + "/baton.yaml") as file:
             lines = [line[1:].split("#")[0].split() for line in file if line.startswith("#   baton ")]
         check([line[1] for line in lines] == ["start", "run", "approve", "run", "approve"], lines)

@@ -3,6 +3,7 @@ the programs of the folder `notify`, against a server of our own. usage: notify_
 
 import email
 import email.policy
+import glob
 import json
 import os
 import signal
@@ -408,7 +409,7 @@ def closed_streams(exe):
             check(baton.end(signal.SIGTERM) == 0, closed, "ends")
         with open(baton.home + "/whole") as file:
             check(file.read().count("\n") == len(baton.calls()), "no program of it was cut short")
-        state = f"{baton.state}/{os.listdir(baton.state)[0]}"
+        state = glob.glob(baton.state + "/root-*")[0]
         for name in ("", *os.listdir(state)):
             is_so, folder = os.stat(f"{state}/{name}").st_mode & 0o777, os.path.isdir(f"{state}/{name}")
             private = name == "configuration.json"

@@ -184,8 +184,15 @@ def beside_a_command(exe):
         baton.daemon.wait()
         stop = subprocess.Popen([exe, "stop", "--all", *baton.places()], stdin=subprocess.DEVNULL)
         wait_until(lambda: role() == "command" or stop.poll() is not None)
-        # It stays where it is, however long the others take.
-        stop.send_signal(signal.SIGSTOP)
+
+        def halted():
+            """It stays where it is, however long the others take; but not in a moment in which it locks the journal."""
+            stop.send_signal(signal.SIGSTOP)
+            if "database is locked" not in baton.call("status", code=None).stderr:
+                return True
+            stop.send_signal(signal.SIGCONT)
+            return False
+        wait_until(halted)
         check(stop.poll() is None, "the stop has ended before anything could be tried beside it")
         check("no daemon serves" in baton.call("status").stdout, "a command is taken for a daemon")
         refused = baton.call("pause", "--all", code=3).stderr
