@@ -53,8 +53,8 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
 }
 
 /// Whether the row keeps the agent from starting. Of a refused login it does not once the login or
-/// the configuration has changed since. A change ahead of the clock says nothing: it would stay later
-/// than each further refusal.
+/// the configuration has changed since. A change ahead of the clock says nothing: it would stay
+/// later than each further refusal.
 bool keeps(const Parked& row, const AgentSpec& spec, const PlanningContext& now) {
   const bool changed = row.login && spec.login_changed > row.since + now.ahead &&
                        spec.login_changed <= now.now + now.ahead;
