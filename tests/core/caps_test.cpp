@@ -105,7 +105,7 @@ TEST_CASE("every key holds at every place that covers the start, and at no other
       // No agent and no provider does a shell action.
       if (shell && (place.scope == CapScope::agent || place.scope == CapScope::provider))
         continue;
-      CAPTURE(text(place));
+      INFO(text(place));
       const auto reached = sums_of({{place, {{key, 2}}}}, two_of(key)).reached(start);
       REQUIRE(reached);
       CHECK(reached->place == place);
@@ -115,7 +115,7 @@ TEST_CASE("every key holds at every place that covers the start, and at no other
       CHECK_FALSE(sums_of({{place, {{key, 3}}}}, two_of(key)).reached(start));
     }
     for (const CapPlace& place : kOthers) {
-      CAPTURE(text(place));
+      INFO(text(place));
       CHECK_FALSE(sums_of({{place, {{key, 1}}}}, two_of(key)).reached(start));
     }
   }
@@ -295,7 +295,9 @@ TEST_CASE("a flow may not begin while there are more than its places allow") {
   const FlowId flow{"rules", "tickets/x"};
   const FlowCounts counts = {
       {{}, 12}, {{CapScope::dialect, "rules"}, 11}, {{CapScope::rule, "tickets"}, 10}};
-  for (const auto& [place, count] : counts) {
+  for (const auto& row : counts) {
+    const CapPlace& place = row.first;
+    const std::size_t count = row.second;
     CAPTURE(text(place));
     CHECK_FALSE(sums_of({{place, {{CapKey::max_flows, count}}}}, {}).too_many_flows(flow, counts));
     const auto full =
@@ -345,7 +347,7 @@ struct Wanting {
 
 TEST_CASE("many flows that become due in one step do not pass a cap") {
   for (const CapPlace& place : kCovering) {
-    CAPTURE(text(place));
+    INFO(text(place));
     Wanting wanting(12);
     const Plan plan = wanting.plan(
         sums_of({{place, {{CapKey::spawns_per_day, 5}}}}, two_of(CapKey::cost_per_day)));
