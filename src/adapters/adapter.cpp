@@ -127,8 +127,11 @@ Result<void> add_errors(const Value& file, bool mixed, std::vector<ErrorRow>& er
         if (!anywhere || !in_front)
           return pass_on(anywhere ? in_front : anywhere);
         for (const std::string& each : channels) {
-          const auto channel = static_cast<Channel>(
+          auto channel = static_cast<Channel>(
               std::find(kChannels.begin(), kChannels.end(), each) - kChannels.begin());
+          // A script that ends well has coped with what its programs said.
+          if (mixed && channel == Channel::stdout_always)
+            channel = Channel::stdout_text;
           const bool begins_line = channel >= (mixed ? Channel::stderr_text : Channel::stdout_text);
           errors.push_back(
               {class_of(*json::child(row, "class")), channel, begins_line ? *in_front : *anywhere});
@@ -219,6 +222,7 @@ Result<void> read_output(const Value& file, Adapter& adapter) {
   adapter.answer = texts(*output, "answer");
   adapter.denials = texts(*output, "denials");
   adapter.status = texts(*output, "status");
+  adapter.resets = texts(*output, "resets");
   return {};
 }
 

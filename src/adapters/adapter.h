@@ -143,6 +143,8 @@ struct Adapter {
   /// Pointers into any object: an array that is not empty, or a number above 0.
   std::vector<std::string> denials;
   std::vector<std::string> status;  ///< pointers into the final object: an HTTP status
+  /// Pointers into the final object: where the end of a limit stands if the error text has none.
+  std::vector<std::string> resets;
   std::vector<UsageRow> usage;
   std::vector<ErrorRow> errors;  ///< the first that fits counts; limits come first
   std::map<int, ErrorClass> exits;

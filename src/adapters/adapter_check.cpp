@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/adapter.h"
@@ -88,6 +89,16 @@ class Check {
     if (any && !in_command("${session}"))
       fault("placeholder", "/session", "these arguments have no place in `command`",
             "`${session}` there");
+    // Without the id the program would continue its latest session, which may be another one.
+    const bool known = !adapter_->session.begin.empty() || !adapter_->session.id.empty();
+    for (const auto& [key, words] : {std::pair{"begin", &adapter_->session.begin},
+                                     std::pair{"resume", &adapter_->session.resume}})
+      if (known && !words->empty() &&
+          std::none_of(words->begin(), words->end(), [](const std::string& text) {
+            return text.find("${session}") != std::string::npos;
+          }))
+        fault("placeholder", std::string("/session/") + key,
+              "these arguments do not name the session", "named by `${session}`");
     if (!any && in_command("${session}"))
       fault("placeholder", "/command",
             "nobody fills in `${session}`, because there is no `session` with `begin` or `resume`",

@@ -19,6 +19,8 @@ constexpr Millis kLongThrottle = std::chrono::minutes(5);
 constexpr double kMostTokens = 1e15;
 /// How many lines at the end of stdout may be a program's own error.
 constexpr std::size_t kErrorLines = 10;
+/// How much of an id that cannot be kept is shown.
+constexpr std::size_t kMostOfId = 80;
 
 struct ClassRow {
   ErrorClass error;
@@ -95,34 +97,47 @@ std::string first_text(const Value& object, const std::vector<std::string>& poin
   return {};
 }
 
-/// Adds up the numbers at a pointer in which a token `*` means each member. A number below 0 or
-/// above `most` is a mistake of the program and is passed over. Returns whether there was a number.
-bool add_numbers(const Value& value, std::string_view pointer, double most, double& sum) {
-  const std::size_t star = pointer.find("/*");
-  if (star == std::string_view::npos) {
-    const Value* const found = json::at(value, pointer);
-    if (found == nullptr || !found->IsNumber() || found->GetDouble() < 0 ||
-        found->GetDouble() > most)
-      return false;
-    sum += found->GetDouble();
-    return true;
-  }
-  const Value* const all = json::at(value, pointer.substr(0, star));
-  bool any = false;
-  if (all != nullptr && all->IsObject())
-    for (const auto& member : all->GetObject())
-      any = add_numbers(member.value, pointer.substr(star + 2), most, sum) || any;
-  return any;
-}
+/// Adds up the numbers at pointers in which a token `*` means each member. What is no number from 0
+/// to `most` is a mistake of the program and is passed over.
+class Sum {
+ public:
+  Sum(double most, std::string& fault) : most_(most), fault_(fault) {}
 
-std::optional<double> numbers_at(const Value& object, const std::vector<std::string>& pointers,
-                                 double most) {
-  double sum = 0;
-  bool any = false;
-  for (const std::string& pointer : pointers)
-    any = add_numbers(object, pointer, most, sum) || any;
-  return any ? std::optional(sum) : std::nullopt;
-}
+  std::optional<double> of(const Value& object, const std::vector<std::string>& pointers) {
+    for (const std::string& pointer : pointers)
+      add(object, pointer, pointer);
+    return any_ ? std::optional(sum_) : std::nullopt;
+  }
+
+ private:
+  void add(const Value& value, std::string_view pointer, const std::string& whole) {
+    const std::size_t star = pointer.find("/*");
+    if (star == std::string_view::npos) {
+      if (const Value* const found = json::at(value, pointer); found != nullptr && !found->IsNull())
+        add_value(*found, whole);
+      return;
+    }
+    const Value* const all = json::at(value, pointer.substr(0, star));
+    if (all != nullptr && all->IsObject())
+      for (const auto& member : all->GetObject())
+        add(member.value, pointer.substr(star + 2), whole);
+  }
+
+  void add_value(const Value& found, const std::string& pointer) {
+    constexpr std::size_t kMostShown = 60;
+    if (found.IsNumber() && found.GetDouble() >= 0 && found.GetDouble() <= most_) {
+      sum_ += found.GetDouble();
+      any_ = true;
+    } else if (fault_.empty()) {
+      fault_ = printable(json::dump(found), kMostShown) + " at " + pointer;
+    }
+  }
+
+  const double most_;
+  std::string& fault_;  ///< the first one is entered
+  double sum_ = 0;
+  bool any_ = false;
+};
 
 /// One reading of the output.
 class Reading {
@@ -131,7 +146,7 @@ class Reading {
       : adapter_(adapter), clock_(clock) {
     cost_.resize(adapter.usage.size());
     tokens_.resize(adapter.usage.size());
-    for_each_object(output, adapter.mixed, [this](const Value& each) { see(each); });
+    for_each_object(output, [this](const Value& each) { see(each); });
     if (final_)
       for (std::size_t i = 0; i < adapter_.usage.size(); ++i)
         if (adapter_.usage[i].match.empty())
@@ -153,6 +168,8 @@ class Reading {
 
   void fill(Judgement& judgement) const {
     judgement.session = session_;
+    judgement.session_fault = session_fault_;
+    judgement.usage_fault = usage_fault_;
     judgement.denied = denied_;
     for (std::size_t i = 0; i < adapter_.usage.size(); ++i) {
       // The first row that found something speaks for the run.
@@ -184,9 +201,12 @@ class Reading {
                   json::number(*denials).value_or(0) > 0;
     // An id becomes an argument of the next run.
     for (const std::string& pointer : adapter_.session.id)
-      if (const Value* const id = json::at(object, pointer))
+      if (const Value* const id = json::at(object, pointer)) {
         if (const auto text = json::text(*id); text && is_session_id(*text))
           session_ = *text;
+        else if (!id->IsNull() && session_fault_.empty())
+          session_fault_ = printable(json::dump(*id), kMostOfId);
+      }
   }
 
   void see(const OutputEvent& row, const Value& object) {
@@ -214,8 +234,8 @@ class Reading {
       if (found)
         known = row.of == UsageRow::Of::each ? known.value_or(0) + *found : *found;
     };
-    enter(cost_[nth], numbers_at(object, row.cost, kMostCost));
-    enter(tokens_[nth], numbers_at(object, row.tokens, kMostTokens));
+    enter(cost_[nth], Sum(kMostCost, usage_fault_).of(object, row.cost));
+    enter(tokens_[nth], Sum(kMostTokens, usage_fault_).of(object, row.tokens));
   }
 
   const Adapter& adapter_;
@@ -228,6 +248,8 @@ class Reading {
   bool failed_ = false;  ///< an event says so
   bool denied_ = false;
   std::string session_;
+  std::string session_fault_;
+  std::string usage_fault_;
   std::vector<std::optional<double>> cost_;
   std::vector<std::optional<double>> tokens_;
 };
@@ -239,11 +261,11 @@ struct Classified {
 
 class Judge {
  public:
-  Judge(const Adapter& adapter, const RunEnd& end, std::string output, const ResetClock& clock)
+  Judge(const Adapter& adapter, const RunEnd& end, std::string_view prompt, const ResetClock& clock)
       : adapter_(adapter),
         end_(end),
-        output_(std::move(output)),
-        errors_(mended_utf8(end.errors)),
+        output_(without_echo(mended_utf8(end.output), prompt)),
+        errors_(without_echo(mended_utf8(end.errors), prompt)),
         clock_(clock),
         reading_(adapter_, output_, clock_) {}
 
@@ -305,13 +327,17 @@ class Judge {
   std::optional<Classified> cause(Channel most) const {
     const std::optional<Classified> reported = reported_cause();
     // A limit that an event announced explains the failure, unless the text names another reason.
-    if (reading_.limit() && (!reported || row_of(reported->error).outcome != Outcome::failed))
+    const Outcome said = reported ? row_of(reported->error).outcome : Outcome::limited;
+    if (reading_.limit() && (said == Outcome::limited || said == Outcome::transient))
       return Classified{reported && reported->error == ErrorClass::model_limit
                             ? ErrorClass::model_limit
                             : ErrorClass::limit,
                         reported_text()};
     if (reported)
       return reported;
+    // A final object that gives a reason has decided. stderr may quote anything.
+    if (reading_.has_final() && !final_text().empty())
+      return std::nullopt;
     std::optional<Classified> text = printed(errors_, Channel::stderr_text);
     for (const Channel each : {Channel::stdout_text, Channel::stdout_always})
       if (!text && !reading_.has_final() && each >= most)
@@ -327,8 +353,7 @@ class Judge {
 
   /// The same from the final object and the events.
   std::optional<Classified> reported_cause() const {
-    const std::string text =
-        reading_.has_final() ? first_text(reading_.final(), reading_.row().error) : "";
+    const std::string text = final_text();
     if (const auto known = class_of(text, Channel::result))
       return Classified{*known, text};
     for (auto each = reading_.texts().rbegin(); each != reading_.texts().rend(); ++each)
@@ -364,10 +389,23 @@ class Judge {
     return first;
   }
 
+  /// The error text of the final object; may be empty.
+  std::string final_text() const {
+    return reading_.has_final() ? first_text(reading_.final(), reading_.row().error) : "";
+  }
+
   std::string_view output_tail() const { return last_lines(output_, kErrorLines); }
 
-  /// The last line of stderr; else the text of the last error event.
+  /// Of the last lines of stderr, the last one that begins with `error`, else the last one; else the
+  /// text of the last error event. Some programs print a hint after their error.
   std::string last_error() const {
+    std::string_view lines = last_lines(errors_, kErrorLines);
+    std::string_view error;
+    while (!lines.empty())
+      if (const std::string_view line = take_line(lines); folded(line).starts_with("error"))
+        error = line;
+    if (!error.empty())
+      return std::string(error);
     if (!trimmed(errors_).empty())
       return std::string(last_lines(errors_, 1));
     return reading_.texts().empty() ? std::string() : reading_.texts().back();
@@ -375,9 +413,8 @@ class Judge {
 
   /// The error text of the final object or the events; else the last line of stderr.
   std::string reported_text() const {
-    if (reading_.has_final())
-      if (std::string text = first_text(reading_.final(), reading_.row().error); !text.empty())
-        return text;
+    if (std::string text = final_text(); !text.empty())
+      return text;
     return reading_.texts().empty() ? last_error() : reading_.texts().back();
   }
 
@@ -385,8 +422,23 @@ class Judge {
     LimitSeen limit{known.error == ErrorClass::model_limit, std::nullopt};
     if (reading_.limit())
       return {limit.of_model || reading_.limit()->of_model, reading_.limit()->until};
-    limit.until = reset_time(known.text, clock_);
+    limit.until = reset_of(known);
     return limit;
+  }
+
+  /// When a limit ends: by its text, else by another member of the final object, together with the
+  /// name of that: `retry-after: 600`.
+  std::optional<Time> reset_of(const Classified& known) const {
+    if (const auto until = reset_time(known.text, clock_); until || !reading_.has_final())
+      return until;
+    for (const std::string& pointer : adapter_.resets)
+      if (const Value* const value = json::at(reading_.final(), pointer)) {
+        const std::string text = value->IsNumber() ? json::dump(*value) : text_of(*value);
+        const std::string name = pointer.substr(pointer.rfind('/') + 1);
+        if (const auto until = reset_time(name + ": " + text, clock_))
+          return until;
+      }
+    return std::nullopt;
   }
 
   void enter(const Classified& known) {
@@ -394,8 +446,7 @@ class Judge {
     if (row.outcome == Outcome::limited)
       return limited(limit_of(known), known.text);
     if (known.error == ErrorClass::throttle)
-      if (const auto until = reset_time(known.text, clock_);
-          until && *until > clock_.now + kLongThrottle)
+      if (const auto until = reset_of(known); until && *until > clock_.now + kLongThrottle)
         return limited({false, until}, known.text);
     judgement_.outcome = row.outcome;
     judgement_.reason = row.outcome == Outcome::failed ? row.reason : word(known.error);
@@ -444,7 +495,7 @@ std::string one_line(std::string_view text) {
 
 Judgement judge(const Adapter& adapter, const RunEnd& end, std::string_view prompt,
                 const ResetClock& clock) {
-  return Judge(adapter, end, without_echo(mended_utf8(end.output), prompt), clock).judge();
+  return Judge(adapter, end, prompt, clock).judge();
 }
 
 }  // namespace baton

@@ -34,8 +34,12 @@ struct Judgement {
   std::optional<LimitSeen> limit;
   std::optional<double> cost_usd;
   std::optional<std::int64_t> tokens;
+  /// A cost or a number of tokens that cannot be true, with its place: `-5 at /total_cost_usd`. It
+  /// is not part of `cost_usd` and `tokens`. The first one; empty: there is none.
+  std::string usage_fault;
   bool thread_tokens = false;     ///< `tokens` are those of all runs of the session
   std::string session;            ///< as the program named it; may be empty
+  std::string session_fault;      ///< an id that cannot be kept, on one line; else empty
   bool session_unusable = false;  ///< the session to be continued is gone or in use
   bool denied = false;            ///< the program was not allowed to do something
   bool empty_answer = false;      ///< it ended well, and its answer is empty

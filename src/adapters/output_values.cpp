@@ -13,15 +13,106 @@ namespace {
 
 /// Prompts shorter than this may stand in an output by chance.
 constexpr std::size_t kShortestEcho = 40;
+constexpr std::size_t kEscapeChars = 6;  // \uXXXX
+
+/// Whether `\uXXXX` stands here, as half of a surrogate pair: the high one, or the low one.
+bool is_surrogate(std::string_view text, std::size_t at, std::string_view third_digit) {
+  return at + kEscapeChars <= text.size() && text[at] == '\\' && text[at + 1] == 'u' &&
+         (text[at + 2] == 'd' || text[at + 2] == 'D') &&
+         third_digit.find(text[at + 3]) != std::string_view::npos;
+}
+
+/// Copies a value with the faults that programs are known to make put right: half a surrogate pair
+/// becomes U+FFFD, and a number that JSON or a double cannot hold becomes its text.
+class Mender {
+ public:
+  /// `text` begins with the value. `fault`: where a parser found the first fault.
+  Mender(std::string_view text, std::size_t fault) : text_(text), fault_(fault) {}
+
+  /// Nothing: there is no such fault in it, or its end is missing.
+  std::optional<std::string> mended() {
+    std::size_t depth = 0;
+    while (at_ < text_.size() && !is_hopeless()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        copy_string();
+      } else if (is_word(c)) {
+        copy_word();
+      } else {
+        depth += c == '{' || c == '[' ? 1U : 0U;
+        depth -= c == '}' || c == ']' ? 1U : 0U;
+        out_ += text_[at_++];
+        if (depth == 0)
+          return changed_ ? std::optional(std::move(out_)) : std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+  /// How far it has read.
+  std::size_t end() const { return at_; }
+
+ private:
+  static bool is_word(char c) {
+    return is_letter(c) || is_digit(c) || c == '-' || c == '+' || c == '.';
+  }
+
+  /// The fault is another one.
+  bool is_hopeless() const { return !changed_ && at_ > fault_ + 2 * kEscapeChars; }
+
+  void copy_string() {
+    out_ += text_[at_++];
+    while (at_ < text_.size() && text_[at_] != '"' && !is_hopeless()) {
+      if (text_[at_] != '\\') {
+        out_ += text_[at_++];
+        continue;
+      }
+      constexpr std::string_view kHigh = "89abAB";
+      constexpr std::string_view kLow = "cdefCDEF";
+      const bool high = is_surrogate(text_, at_, kHigh);
+      const bool pair = high && is_surrogate(text_, at_ + kEscapeChars, kLow);
+      if (!pair && (high || is_surrogate(text_, at_, kLow))) {
+        out_ += "\\ufffd";
+        at_ += kEscapeChars;
+        changed_ = true;
+      } else {
+        copy(pair ? 2 * kEscapeChars : 2);
+      }
+    }
+    copy(1);
+  }
+
+  void copy(std::size_t chars) {
+    chars = std::min(chars, text_.size() - at_);
+    out_ += text_.substr(at_, chars);
+    at_ += chars;
+  }
+
+  void copy_word() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_word(text_[at_]))
+      ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    const std::string_view name = word.substr(word.front() == '-' || word.front() == '+' ? 1 : 0);
+    const bool usable = name != "NaN" && name != "nan" && name != "Infinity" && name != "inf" &&
+                        (name.empty() || !is_digit(name.front()) || parse_json(word));
+    changed_ = changed_ || !usable;
+    out_ += usable ? std::string(word) : '"' + std::string(word) + '"';
+  }
+
+  const std::string_view text_;
+  const std::size_t fault_;
+  std::size_t at_ = 0;
+  std::string out_;
+  bool changed_ = false;
+};
 
 class Finder {
  public:
-  Finder(std::string_view output, bool mixed, const std::function<void(const Value&)>& visit)
-      : output_(output), mixed_(mixed), visit_(visit) {
+  Finder(std::string_view output, const std::function<void(const Value&)>& visit)
+      : output_(output), visit_(visit) {
     limits_.max_memory_bytes = 256U << 20U;
     limits_.max_object_members = 100'000;
-    // What begins like a value on several lines and is none is read only so often that the time
-    // stays linear.
+    // What begins like a value and is none is read only so often that the time stays linear.
     budget_ = 4 * output.size() + 65'536;
   }
 
@@ -36,54 +127,88 @@ class Finder {
  private:
   /// Reads what begins on the line [begin, end). Returns where to go on.
   std::size_t take(std::size_t begin, std::size_t end) {
-    const std::size_t next = end + 1;
-    const std::string_view line = trimmed(output_.substr(begin, end - begin));
-    if (line.empty())
-      return next;
-    const auto from = static_cast<std::size_t>(line.data() - output_.data());
-    if (may_hold_objects(from)) {
-      if ((line.back() == '}' || line.back() == ']') && keep(line))
-        return next;
-      if (const auto after = keep_lines(from))
-        return *after;
+    bool first = true;
+    for (std::size_t at = begin; at < end;) {
+      const std::size_t open = output_.substr(0, end).find_first_of("{[", at);
+      if (open == std::string_view::npos)
+        break;
+      at = open + 1;
+      if (!may_hold_objects(open) || is_quoted_or_inner(begin, open))
+        continue;
+      // One try on each line is free.
+      if (!first && !pay(kOfEachTry))
+        break;
+      if (const auto after = keep_at(open, end, first))
+        at = *after;
+      first = false;
+      if (at > end)
+        return at;
     }
-    if (const std::size_t open = line.find('{', 1);
-        mixed_ && open != std::string_view::npos && line.back() == '}')
-      keep(line.substr(open));
-    return next;
+    return end + 1;
   }
 
   /// Whether an object or an array of objects may begin here. Most lines of logs are no JSON, also
   /// if they begin with a bracket; that is seen without reading them.
   bool may_hold_objects(std::size_t from) const {
     const char first = output_[from];
-    if (first != '{' && first != '[')
-      return false;
     const std::size_t second = output_.find_first_not_of(" \t\r\n", from + 1);
     return second != std::string_view::npos && output_[second] == (first == '{' ? '"' : '{');
   }
 
-  /// A text that is one value. Returns whether it is.
-  bool keep(std::string_view text) {
-    const auto value = parse_value(text, 0, limits_);
-    if (!value || !trimmed(text.substr(value->end)).empty())
+  /// Prose quotes an object: `{"a":1}` in backticks or quotes. An inner value of a broken object
+  /// says nothing: `"a":{`, `[{`, `},{`.
+  bool is_quoted_or_inner(std::size_t begin, std::size_t open) const {
+    const std::string_view before = trimmed(output_.substr(begin, open - begin));
+    if (before.empty())
       return false;
-    keep(value->value);
-    return true;
+    const char last = before.back();
+    const char prior = before.size() > 1 ? before[before.size() - 2] : ' ';
+    const bool quoted = output_[open - 1] == '`' || output_[open - 1] == '"' ||
+                        output_[open - 1] == '\'';
+    return quoted || last == '[' || (last == ':' && prior == '"') ||
+           (last == ',' && (prior == '}' || prior == ']' || prior == '"'));
   }
 
-  /// A value that goes on on further lines, or that text follows. Returns where to go on.
-  std::optional<std::size_t> keep_lines(std::size_t from) {
+  bool pay(std::size_t cost) {
+    const bool enough = budget_ >= cost;
+    budget_ -= std::min(budget_, cost);
+    return enough;
+  }
+
+  /// The value that begins here. Returns where to go on behind it; nothing: there is none.
+  std::optional<std::size_t> keep_at(std::size_t open, std::size_t line_end, bool free) {
+    const auto on_line = parse_value(output_.substr(open, line_end - open), 0, limits_);
+    if (on_line) {
+      keep(on_line->value);
+      return open + on_line->end;
+    }
+    if (!free)
+      pay(on_line.error().begin);
+    if (!on_line.error().incomplete)
+      return keep_mended(open, on_line.error().begin);
+    if (!pay(kOfEachTry))
+      return std::nullopt;
+    const auto value = parse_value(output_.substr(open), 0, limits_);
+    pay(value ? value->end : value.error().begin);
+    if (!value)
+      return keep_mended(open, value.error().begin);
+    keep(value->value);
+    return open + value->end;
+  }
+
+  std::optional<std::size_t> keep_mended(std::size_t open, std::size_t fault) {
     if (budget_ == 0)
       return std::nullopt;
-    const std::string_view rest = output_.substr(from);
-    const auto value = parse_value(rest, 0, limits_);
-    constexpr std::size_t kOfEachTry = 256;
-    budget_ -= std::min(budget_, kOfEachTry + (value ? value->end : value.error().begin));
+    Mender mender(output_.substr(open, budget_), fault);
+    const auto text = mender.mended();
+    pay(mender.end());
+    if (!text)
+      return std::nullopt;
+    const auto value = parse_json(*text, limits_);
     if (!value)
       return std::nullopt;
-    keep(value->value);
-    return std::min(output_.find('\n', from + value->end), output_.size() - 1) + 1;
+    keep(*value);
+    return open + mender.end();
   }
 
   void keep(const Json& value) {
@@ -95,8 +220,8 @@ class Finder {
           visit_(each);
   }
 
+  static constexpr std::size_t kOfEachTry = 256;
   const std::string_view output_;
-  const bool mixed_;
   const std::function<void(const Value&)>& visit_;
   LoadLimits limits_;
   std::size_t budget_ = 0;
@@ -146,9 +271,8 @@ std::string_view find_lines(std::string_view text, const std::vector<std::string
 
 }  // namespace
 
-void for_each_object(std::string_view output, bool mixed,
-                     const std::function<void(const Value&)>& visit) {
-  Finder(output, mixed, visit).find();
+void for_each_object(std::string_view output, const std::function<void(const Value&)>& visit) {
+  Finder(output, visit).find();
 }
 
 std::string_view take_line(std::string_view& text) {

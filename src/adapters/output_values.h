@@ -11,12 +11,12 @@
 
 namespace baton {
 
-/// Calls `visit` for each object in the output, in order. Of an array that begins a line, for each
-/// of its objects. Text that is no JSON is passed over. The time is linear in the length of the
-/// output.
-/// `mixed`: also an object that ends a line of text.
-void for_each_object(std::string_view output, bool mixed,
-                     const std::function<void(const Value&)>& visit);
+/// Calls `visit` for each object in the output, in order; of an array, for each of its objects. Text
+/// that is no JSON is passed over, also on the line of an object. An object behind a quote or a
+/// backtick is a quotation and does not count. Half a surrogate pair becomes U+FFFD, and a number
+/// that is none (`NaN`) or is too large (`1e400`) becomes its text. The time is linear in the length
+/// of the output.
+void for_each_object(std::string_view output, const std::function<void(const Value&)>& visit);
 
 /// The output without the first copy of the prompt, if the prompt stands there as consecutive whole
 /// lines. Prompts of less than 40 characters stay, because they may be an answer by chance.

@@ -214,12 +214,16 @@ class Reader {
     return time;
   }
 
-  /// The zone that follows: `(Europe/Berlin)`, `UTC`, else that of the agent's process.
+  /// The zone that follows: `(Europe/Berlin)`, `UTC`, else that of the agent's process. A name that
+  /// baton cannot look up is `kUnknownZone`.
   std::string take_zone() {
-    if (take_any({"utc", "gmt", "z"}))
-      return "UTC";
+    if (take_any({"utc", "gmt", "z"})) {
+      const bool offset = peek() != nullptr && (peek()->text == "+" || peek()->text == "-") &&
+                          peek(1) != nullptr && peek(1)->kind == Token::Kind::number;
+      return offset ? kUnknownZone : "UTC";
+    }
     if (peek() == nullptr || peek()->text != "(")
-      return clock_.zone;
+      return names_zone() ? kUnknownZone : clock_.zone;
     const std::size_t begin = peek()->end;
     const std::size_t end = text_.find(')', begin);
     const std::string name = text_.substr(begin, end == std::string::npos ? 0 : end - begin);
@@ -228,8 +232,27 @@ class Reader {
         std::all_of(name.begin(), name.end(), [](char c) {
           return is_letter(c) || is_digit(c) || c == '/' || c == '_' || c == '-' || c == '+';
         });
-    return zone ? name : clock_.zone;
+    if (zone)
+      return name;
+    // `(Pacific Time)`, `(../x)`; but not `(or later)`.
+    const bool meant = !name.empty() && (is_capital(name.front()) ||
+                                         name.find('/') != std::string::npos);
+    return meant ? kUnknownZone : clock_.zone;
   }
+  /// `PST`, `Pacific Time`
+  bool names_zone() const {
+    const Token* const token = peek();
+    if (token == nullptr || token->kind != Token::Kind::word)
+      return false;
+    const std::string_view word =
+        std::string_view(text_).substr(token->end - token->text.size(), token->text.size());
+    constexpr std::size_t kMostLetters = 5;
+    return (word.size() > 1 && word.size() <= kMostLetters &&
+            std::all_of(word.begin(), word.end(), is_capital)) ||
+           (peek(1) != nullptr && peek(1)->text == "time");
+  }
+  static bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+  static constexpr const char* kUnknownZone = "?";
 
   std::optional<Time> moment(const std::string& zone, std::chrono::local_days day,
                              Millis time) const {
@@ -332,7 +355,7 @@ class Reader {
         if (year || !found || *found > clock_.now - kJustPast)
           return Found{found};
       }
-    return std::nullopt;
+    return Found{};  // no such day, so its clock time says nothing
   }
 
   /// `Mon 12:00am`
@@ -341,7 +364,8 @@ class Reader {
         "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"};
     const Token* const token = peek();
     const auto* const wanted = std::find_if(kDays.begin(), kDays.end(), [&](std::string_view each) {
-      return token != nullptr && (token->text == each || token->text == each.substr(0, 3));
+      return token != nullptr && token->text.size() >= 3 &&
+             (each.starts_with(token->text) || (token->text == "weds" && each[0] == 'w'));
     });
     if (wanted == kDays.end())
       return std::nullopt;

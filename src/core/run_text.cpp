@@ -49,7 +49,7 @@ std::string outcome_text(const Run& run) {
     std::replace(why.begin(), why.end(), '_', ' ');
     return "exit 0, step failed: " + why;
   }
-  const std::string reason = reason_text(run);
+  const std::string reason = run.reason == word(run.outcome) ? "" : reason_text(run);
   return std::string(word(run.outcome)) + (reason.empty() ? "" : " (" + reason + ")");
 }
 

@@ -63,6 +63,16 @@ TEST_CASE("faults of an adapter that its schema cannot see have a place") {
         "claude");
 }
 
+TEST_CASE("a session whose id is known is continued by its id") {
+  const std::string start = "name: x\ntested: none\ncommand: [x, \"${session}\"]\nsession: ";
+  CHECK(checked(start + "{ resume: [--c], id: [/a] }").front().pointer == "/session/resume");
+  CHECK(checked(start + "{ begin: [--b], resume: [--c, \"${session}\"] }").front().pointer ==
+        "/session/begin");
+  CHECK(checked(start + "{ resume: [\"--c=${session}\"], id: [/a] }").empty());
+  // The program has one session for each folder.
+  CHECK(checked(start + "{ resume: [--c] }").empty());
+}
+
 TEST_CASE("the adapters of baton have no such fault") {
   for (const std::string& name : adapter_names()) {
     CAPTURE(name);

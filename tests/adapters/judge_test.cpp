@@ -158,6 +158,120 @@ TEST_CASE("cost, tokens and session are read") {
   }
 }
 
+TEST_CASE("a result counts with text around it and with a fault in it") {
+  for (const std::string& output :
+       {"\x1B]0;claude\a" + kGood, "Warning: hello " + kGood, kGood + " tail",
+        "{\"a\":1}" + kGood, std::string("\0", 1) + kGood,
+        std::string(R"({"type":"result","is_error":false,"result":"\ud83d cut",)"
+                    R"("total_cost_usd":0.04})")}) {
+    CAPTURE(output);
+    CHECK(verdict(judged("claude", ended(0, output))) == "succeeded");
+    CHECK(judged("claude", ended(0, output)).cost_usd == 0.04);
+    CHECK(judged("generic", ended(0, output)).cost_usd == 0.04);
+  }
+}
+
+TEST_CASE("a cost that cannot be true is named") {
+  struct Row {
+    std::string cost;
+    std::string fault;
+  };
+  for (const Row& row : {
+           Row{"-5", "-5 at /total_cost_usd"},
+           Row{"NaN", "\"NaN\" at /total_cost_usd"},
+           Row{"1e400", "\"1e400\" at /total_cost_usd"},
+           Row{"\"3\"", "\"3\" at /total_cost_usd"},
+           Row{"2e6", "2000000.0 at /total_cost_usd"},
+           Row{"null", ""},
+           Row{"0", ""},
+       }) {
+    CAPTURE(row.cost);
+    for (const std::string& adapter : {std::string("claude"), std::string("generic")}) {
+      const Judgement judgement = judged(
+          adapter, ended(0, R"({"type":"result","is_error":false,"result":"x","total_cost_usd":)" +
+                                row.cost + "}"));
+      CHECK(verdict(judgement) == "succeeded");
+      CHECK(judgement.usage_fault == row.fault);
+      CHECK(judgement.cost_usd == (row.cost == "0" ? std::optional(0.0) : std::nullopt));
+    }
+  }
+  CHECK(judged("claude", ended(0, R"({"type":"system","session_id":"../x"})")).session_fault ==
+        "\"../x\"");
+  CHECK(judged("claude", ended(0, kGood)).session_fault.empty());
+}
+
+TEST_CASE("a final object that gives a reason decides before stderr") {
+  const std::string refused =
+      R"({"type":"result","subtype":"error_during_execution","is_error":true,)"
+      R"("errors":["the hook refused the turn"]})";
+  CHECK(verdict(judged("claude", ended(1, refused, "log: Not logged in · Please run /login\n"))) ==
+        "failed agent_error");
+  CHECK(verdict(judged("opencode", ended(1, failed_with("opencode", "boom").output,
+                                         "ERROR output=\"You've hit your usage limit.\"\n"))) ==
+        "failed agent_error");
+  // Without a reason in it, stderr may have one.
+  CHECK(verdict(judged("claude", ended(1, R"({"type":"result","is_error":true})",
+                                       "Not logged in · Please run /login\n"))) == "auth auth");
+}
+
+TEST_CASE("a reset time beside the error text counts") {
+  const auto failed = [](const std::string& text, const std::string& more) {
+    return verdict(judged(
+        "opencode", ended(1, R"({"type":"error","error":{"data":{"message":")" + text + "\"," + more +
+                                 "}}}")));
+  };
+  const std::string daily = "Rate limit exceeded: free-models-per-day. Add credits";
+  CHECK(failed(daily, R"("responseHeaders":{"x-ratelimit-reset":"1769090400000"})") ==
+        "limited 2026-01-22T14:00:00Z");
+  CHECK(failed(daily, R"("responseHeaders":{"X-RateLimit-Reset":1769090400})") ==
+        "limited 2026-01-22T14:00:00Z");
+  CHECK(failed(daily,
+               R"("responseBody":"{\"headers\":{\"X-RateLimit-Reset\":\"1769090400000\"}}")") ==
+        "limited 2026-01-22T14:00:00Z");
+  CHECK(failed(daily, R"("statusCode":429)") == "limited");
+  CHECK(failed("Too many requests", R"("responseHeaders":{"retry-after":"30"})") ==
+        "transient throttle");
+  CHECK(failed("Too many requests", R"("responseHeaders":{"retry-after":"3600"})") ==
+        "limited 2026-01-22T11:00:00Z");
+}
+
+TEST_CASE("a limit event does not hide that the credit is used up") {
+  CHECK(verdict(judged("claude",
+                       ended(1, kRejected + claude_error("API Error: Usage credits required for "
+                                                         "1M context"))))
+            .starts_with("auth"));
+}
+
+TEST_CASE("a script is judged by the results of the programs that it starts") {
+  const std::string limit = "You've hit your usage limit.";
+  CHECK(verdict(judged("generic", failed_with("codex", limit))) == "limited");
+  CHECK(verdict(judged("generic", failed_with("opencode", limit))) == "limited");
+  CHECK(verdict(judged("generic", failed_with(
+                                      "gemini", "You have exhausted your daily quota"))) ==
+        "limited");
+  CHECK(verdict(judged("generic", ended(1, "", "litellm.RateLimitError: x"))) ==
+        "transient throttle");
+  CHECK(verdict(judged("generic", ended(1, "litellm.RateLimitError: x"))) ==
+        "transient throttle");
+  CHECK(verdict(judged("generic", ended(0, "litellm.RateLimitError: x"))) == "succeeded");
+  CHECK(judged("generic", ended(0, R"({"type":"step_finish","part":{"reason":"stop","cost":0.5}})"))
+            .cost_usd == 0.5);
+}
+
+TEST_CASE("the error is the line that begins with it") {
+  CHECK(judged("kimi", ended(1, "", "error: failed to run prompt: x\nSee log: /a\n")).error ==
+        "error: failed to run prompt: x");
+  CHECK(judged("kimi", ended(1, "", "a\nb\n")).error == "b");
+}
+
+TEST_CASE("an echo of the prompt on stderr is no error of the program") {
+  const std::string prompt = "Handle this text in our code:\nYou've hit your usage limit.\n";
+  CHECK(verdict(judged("codex", ended(1, "", "user\n" + prompt + "boom\n"), {}, prompt)) ==
+        "failed no_result");
+  CHECK(verdict(judged("generic", ended(1, "", prompt + "boom\n"), {}, prompt)) ==
+        "failed exit_1");
+}
+
 TEST_CASE("an empty answer is noticed") {
   const auto answer = [](const std::string& result) {
     return judged("claude",

@@ -10,9 +10,9 @@ using namespace baton;
 
 namespace {
 
-std::string found(const std::string& output, bool mixed = false) {
+std::string found(const std::string& output) {
   std::string all;
-  for_each_object(output, mixed, [&](const Value& each) { all += json::dump(each); });
+  for_each_object(output, [&](const Value& each) { all += json::dump(each); });
   return all;
 }
 
@@ -22,7 +22,6 @@ TEST_CASE("objects are found in any output") {
   struct Row {
     std::string output;
     std::string found;
-    std::string mixed;
   };
   const std::string a = R"({"a":1})";
   const std::string b = R"({"b":2})";
@@ -32,35 +31,55 @@ TEST_CASE("objects are found in any output") {
   for (int i = 0; i < 10'000; ++i)
     log += "[INFO] step\n{ no json\n[ 1, 2\n";
   for (const Row& row : {
-           Row{"", "", ""},
-           Row{a, a, a},
-           Row{a + "\n" + b + "\n", a + b, a + b},
-           Row{a + "\r\n" + b + "\r\n", a + b, a + b},
-           Row{"text\n" + a + "\nmore\n" + b + "\nend", a + b, a + b},
-           Row{"  " + a + "  ", a, a},
-           Row{a + " and text\n" + b, a + b, a + b},
-           Row{"[" + a + "," + b + "]", a + b, a + b},
-           Row{"[1,\"x\"]\n[]\n[[" + a + "]]\n{}", "", ""},
-           Row{"[\n" + a + ",\n" + b + "\n]\nbye", a + b, a + b},
-           Row{pretty + "\n" + b, a + b, a + b},
-           Row{bracket + pretty + "\n" + bracket, a, a},
-           Row{log + pretty + "\n" + log + b, a + b, a + b},
-           Row{"result: " + a, "", a},
-           Row{"[12:00] " + a + "\n{x} " + b, "", a + b},
-           Row{"result: " + a + " done", "", ""},
-           Row{a + "\n" + R"({"type":"result","cut)", a, a},
+           Row{"", ""},
+           Row{a, a},
+           Row{a + "\n" + b + "\n", a + b},
+           Row{a + "\r\n" + b + "\r\n", a + b},
+           Row{a + "\r" + b + "\r", a + b},
+           Row{"text\n" + a + "\nmore\n" + b + "\nend", a + b},
+           Row{"  " + a + "  ", a},
+           Row{a + " and text\n" + b, a + b},
+           Row{"[" + a + "," + b + "]", a + b},
+           Row{"[1,\"x\"]\n[]\n[[" + a + "]]\n{}", ""},
+           Row{"[\n" + a + ",\n" + b + "\n]\nbye", a + b},
+           Row{pretty + "\n" + b, a + b},
+           Row{bracket + pretty + "\n" + bracket, a},
+           Row{log + pretty + "\n" + log + b, a + b},
+           // Text on the same line
+           Row{"result: " + a, a},
+           Row{"result: [" + a + "," + b + "]", a + b},
+           Row{"[12:00] " + a + "\n{x} " + b, a + b},
+           Row{"result: " + a + " done", a},
+           Row{"result: " + pretty + " done " + b, a + b},
+           Row{"\x1B]0;claude\a" + a, a},
+           Row{"\xEF\xBB\xBF" + a, a},
+           Row{std::string("\0", 1) + a, a},
+           Row{a + b, a + b},
+           Row{a + " " + b + " end", a + b},
+           // Quotations, and parts of a broken object
+           Row{"the line `" + a + "` means", ""},
+           Row{"the line '" + a + "' means", ""},
+           Row{"cut\"},\"x\":" + a + ",\"y\":[" + a + "," + b + "]}", ""},
+           Row{R"({"type":"x", cut, "x":)" + a + "}", ""},
+           Row{a + "\n" + R"({"type":"result","cut)", a},
            Row{R"({"type":"result","cut)"
                "\n" +
                    a,
-               a, a},
-           Row{"{\"a\":1}{\"b\":2}", a, a},
-           Row{"{\"a\":1,}\n" + b, b, b},
-           Row{"{\"a\":1,\"a\":1}", "", ""},
-           Row{"\"{}\"\n17\nnull\ntrue", "", ""},
+               a},
+           Row{R"({"type":"result","cut)" + a, a},
+           Row{"{\"a\":1,}\n" + b, b},
+           Row{"{\"a\":1,\"a\":1}", ""},
+           Row{"\"{}\"\n17\nnull\ntrue", ""},
+           // Faults that are mended
+           Row{R"({"a":"\ud83d cut","b":"\ude00","c":"\ud83d\ude00","d":"\\ud83d"})",
+               "{\"a\":\"\uFFFD cut\",\"b\":\"\uFFFD\",\"c\":\"\U0001F600\",\"d\":\"\\\\ud83d\"}"},
+           Row{R"({"a":NaN,"b":[-Infinity, 1e400,1],"c":true})",
+               R"({"a":"NaN","b":["-Infinity","1e400",1],"c":true})"},
+           Row{"x {\n \"a\": NaN\n} x " + b, R"({"a":"NaN"})" + b},
+           Row{R"({"a":NaN,"b":broken})", ""},
        }) {
     CAPTURE(row.output.substr(0, 200));
     CHECK(found(row.output) == row.found);
-    CHECK(found(row.output, true) == row.mixed);
   }
 }
 
@@ -119,10 +138,11 @@ TEST_CASE("hostile outputs end in time that grows with their length") {
   };
   for (const std::string_view what :
        {"[\n", "{\n", "[{\n", "{\"a\":\n", "{\"a\n", "[{\"a\":[", "{\"a\":{", "\n", " ",
-        "{\"a\":1,\n", "[{},\n", "\xFF\n", "x {\n", "x {}\n"}) {
+        "{\"a\":1,\n", "[{},\n", "\xFF\n", "x {\n", "x {}\n", "{\"a\":NaN,\n", "{\"a\":\"\\ud83d\n",
+        "{\"a\":1}", "{\"a\":1,", "{\"a\" ", "x{\"a"}) {
     CAPTURE(what);
     const std::string output = repeated(what) + "\n{\"last\":1}";
-    CHECK(found(output) == "{\"last\":1}");
+    CHECK(found(output).ends_with("{\"last\":1}"));
   }
   const std::string lines = repeated("the same line again\n");
   CHECK(without_echo(lines, lines).empty());

@@ -17,6 +17,7 @@ Run ended(std::string reason, std::string errors) {
 
 TEST_CASE("how a run ended is said with its reason") {
   CHECK(outcome_text(ended("", "")) == "failed");
+  CHECK(outcome_text(ended("failed", "")) == "failed");
   CHECK(outcome_text(ended("exit_1", "baton: the program is fine\n")) == "failed (exit_1)");
   CHECK(run_name(ended("exit_1", "")) == "run 01234567");
   CHECK(last_words(ended("exit_1", "one\ntwo \n\n")) == "\"two\"");

@@ -172,6 +172,7 @@ Result<void> RunCompletion::enter(Draft& next, const FlowRecords& records,
     ended.outcome = Outcome::stopped;
   // A program that prints its prompt has not answered it.
   ended.output = without_echo(std::move(ended.output), ended.prompt);
+  ended.errors = without_echo(std::move(ended.errors), ended.prompt);
   // A report that the dialect has read already takes precedence over the output.
   const bool usage_known = run.cost_usd || run.tokens;
   run = ended_run(std::move(run), ended, next.now);

@@ -38,6 +38,23 @@ std::optional<Parked> row_of(const std::vector<Parked>& rows, const ProviderAcco
   return found == rows.end() ? std::nullopt : std::optional(*found);
 }
 
+/// What the program printed and baton cannot use.
+void tell_faults(const Run& run, const Judgement& judgement, Draft& next) {
+  if (!judgement.usage_fault.empty())
+    next.event("cost_unknown", run.key.flow,
+               "run " + run.id + " of `" + run.agent + "` reported " + judgement.usage_fault +
+                   ", which is no cost or number of tokens; it does not count in full. Correct " +
+                   "what the program prints (docs/adapters.md)",
+               run.key.subject, run.key.role, run.id);
+  if (!judgement.session_fault.empty())
+    next.event("warning", run.key.flow,
+               "run " + run.id + " of `" + run.agent + "` printed the session id " +
+                   judgement.session_fault +
+                   ", which baton does not keep: an id has only letters, digits, `-`, `_` and `.`; "
+                   "the next run begins a new session",
+               run.key.subject, run.key.role, run.id);
+}
+
 }  // namespace
 
 Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup,
@@ -68,6 +85,7 @@ Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup
     run.cost_usd = judgement.cost_usd;
   if (!earlier.usage && judgement.tokens)
     run.tokens = tokens_of_run(run, *judgement.tokens, judgement.thread_tokens, earlier.runs);
+  tell_faults(run, judgement, next);
   if (run.outcome == Outcome::transient &&
       transients_in_a_row(earlier.runs, run.key) + 1 >= agent.max_transient)
     run.outcome = Outcome::failed;
