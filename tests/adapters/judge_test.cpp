@@ -267,7 +267,7 @@ TEST_CASE("the error is the line that begins with it") {
 TEST_CASE("an echo of the prompt on stderr is no error of the program") {
   const std::string prompt = "Handle this text in our code:\nYou've hit your usage limit.\n";
   CHECK(verdict(judged("codex", ended(1, "", "user\n" + prompt + "boom\n"), {}, prompt)) ==
-        "failed no_result");
+        "failed exit_1");
   CHECK(verdict(judged("generic", ended(1, "", prompt + "boom\n"), {}, prompt)) ==
         "failed exit_1");
 }

@@ -66,7 +66,7 @@ TEST_CASE("claude: the last result decides") {
            Row{"claude", ended(0, kGood.substr(0, kGood.size() - 9)), "failed no_result", ""},
            Row{"claude", ended(0, kGood.substr(0, 40) + "\n" + kGood), "succeeded", ""},
            Row{"claude", ended(1, "", "Error: disk full\nsecond line\n"), "failed exit_1",
-               "second line"},
+               "Error: disk full"},
        })
     check(row);
 }
