@@ -127,8 +127,8 @@ Result<void> add_errors(const Value& file, bool mixed, std::vector<ErrorRow>& er
         if (!anywhere || !in_front)
           return pass_on(anywhere ? in_front : anywhere);
         for (const std::string& each : channels) {
-          auto channel = static_cast<Channel>(
-              std::find(kChannels.begin(), kChannels.end(), each) - kChannels.begin());
+          auto channel = static_cast<Channel>(std::find(kChannels.begin(), kChannels.end(), each) -
+                                              kChannels.begin());
           // A script that ends well has coped with what its programs said.
           if (mixed && channel == Channel::stdout_always)
             channel = Channel::stdout_text;

@@ -396,8 +396,8 @@ class Judge {
 
   std::string_view output_tail() const { return last_lines(output_, kErrorLines); }
 
-  /// Of the last lines of stderr, the last one that begins with `error`, else the last one; else the
-  /// text of the last error event. Some programs print a hint after their error.
+  /// Of the last lines of stderr, the last one that begins with `error`, else the last one; else
+  /// the text of the last error event. Some programs print a hint after their error.
   std::string last_error() const {
     std::string_view lines = last_lines(errors_, kErrorLines);
     std::string_view error;

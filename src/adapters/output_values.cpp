@@ -138,8 +138,10 @@ class Finder {
       // One try on each line is free.
       if (!first && !pay(kOfEachTry))
         break;
-      if (const auto after = keep_at(open, end, first))
+      if (const auto after = keep_at(open, end, first)) {
         at = *after;
+        budget_ += first ? 0 : kOfEachTry;
+      }
       first = false;
       if (at > end)
         return at;
@@ -163,8 +165,8 @@ class Finder {
       return false;
     const char last = before.back();
     const char prior = before.size() > 1 ? before[before.size() - 2] : ' ';
-    const bool quoted = output_[open - 1] == '`' || output_[open - 1] == '"' ||
-                        output_[open - 1] == '\'';
+    const bool quoted =
+        output_[open - 1] == '`' || output_[open - 1] == '"' || output_[open - 1] == '\'';
     return quoted || last == '[' || (last == ':' && prior == '"') ||
            (last == ',' && (prior == '}' || prior == ']' || prior == '"'));
   }

@@ -11,11 +11,11 @@
 
 namespace baton {
 
-/// Calls `visit` for each object in the output, in order; of an array, for each of its objects. Text
-/// that is no JSON is passed over, also on the line of an object. An object behind a quote or a
-/// backtick is a quotation and does not count. Half a surrogate pair becomes U+FFFD, and a number
-/// that is none (`NaN`) or is too large (`1e400`) becomes its text. The time is linear in the length
-/// of the output.
+/// Calls `visit` for each object in the output, in order; of an array, for each of its objects.
+/// Text that is no JSON is passed over, also on the line of an object. An object behind a quote or
+/// a backtick is a quotation and does not count. Half a surrogate pair becomes U+FFFD, and a number
+/// that is none (`NaN`) or is too large (`1e400`) becomes its text. The time is linear in the
+/// length of the output.
 void for_each_object(std::string_view output, const std::function<void(const Value&)>& visit);
 
 /// The output without the first copy of the prompt, if the prompt stands there as consecutive whole

@@ -235,8 +235,8 @@ class Reader {
     if (zone)
       return name;
     // `(Pacific Time)`, `(../x)`; but not `(or later)`.
-    const bool meant = !name.empty() && (is_capital(name.front()) ||
-                                         name.find('/') != std::string::npos);
+    const bool meant =
+        !name.empty() && (is_capital(name.front()) || name.find('/') != std::string::npos);
     return meant ? kUnknownZone : clock_.zone;
   }
   /// `PST`, `Pacific Time`

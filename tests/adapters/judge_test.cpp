@@ -160,8 +160,8 @@ TEST_CASE("cost, tokens and session are read") {
 
 TEST_CASE("a result counts with text around it and with a fault in it") {
   for (const std::string& output :
-       {"\x1B]0;claude\a" + kGood, "Warning: hello " + kGood, kGood + " tail",
-        "{\"a\":1}" + kGood, std::string("\0", 1) + kGood,
+       {"\x1B]0;claude\a" + kGood, "Warning: hello " + kGood, kGood + " tail", "{\"a\":1}" + kGood,
+        std::string("\0", 1) + kGood,
         std::string(R"({"type":"result","is_error":false,"result":"\ud83d cut",)"
                     R"("total_cost_usd":0.04})")}) {
     CAPTURE(output);
@@ -216,9 +216,8 @@ TEST_CASE("a final object that gives a reason decides before stderr") {
 
 TEST_CASE("a reset time beside the error text counts") {
   const auto failed = [](const std::string& text, const std::string& more) {
-    return verdict(judged(
-        "opencode", ended(1, R"({"type":"error","error":{"data":{"message":")" + text + "\"," + more +
-                                 "}}}")));
+    return verdict(judged("opencode", ended(1, R"({"type":"error","error":{"data":{"message":")" +
+                                                   text + "\"," + more + "}}}")));
   };
   const std::string daily = "Rate limit exceeded: free-models-per-day. Add credits";
   CHECK(failed(daily, R"("responseHeaders":{"x-ratelimit-reset":"1769090400000"})") ==
@@ -246,13 +245,11 @@ TEST_CASE("a script is judged by the results of the programs that it starts") {
   const std::string limit = "You've hit your usage limit.";
   CHECK(verdict(judged("generic", failed_with("codex", limit))) == "limited");
   CHECK(verdict(judged("generic", failed_with("opencode", limit))) == "limited");
-  CHECK(verdict(judged("generic", failed_with(
-                                      "gemini", "You have exhausted your daily quota"))) ==
+  CHECK(verdict(judged("generic", failed_with("gemini", "You have exhausted your daily quota"))) ==
         "limited");
   CHECK(verdict(judged("generic", ended(1, "", "litellm.RateLimitError: x"))) ==
         "transient throttle");
-  CHECK(verdict(judged("generic", ended(1, "litellm.RateLimitError: x"))) ==
-        "transient throttle");
+  CHECK(verdict(judged("generic", ended(1, "litellm.RateLimitError: x"))) == "transient throttle");
   CHECK(verdict(judged("generic", ended(0, "litellm.RateLimitError: x"))) == "succeeded");
   CHECK(judged("generic", ended(0, R"({"type":"step_finish","part":{"reason":"stop","cost":0.5}})"))
             .cost_usd == 0.5);
@@ -268,8 +265,7 @@ TEST_CASE("an echo of the prompt on stderr is no error of the program") {
   const std::string prompt = "Handle this text in our code:\nYou've hit your usage limit.\n";
   CHECK(verdict(judged("codex", ended(1, "", "user\n" + prompt + "boom\n"), {}, prompt)) ==
         "failed exit_1");
-  CHECK(verdict(judged("generic", ended(1, "", prompt + "boom\n"), {}, prompt)) ==
-        "failed exit_1");
+  CHECK(verdict(judged("generic", ended(1, "", prompt + "boom\n"), {}, prompt)) == "failed exit_1");
 }
 
 TEST_CASE("an empty answer is noticed") {

@@ -137,9 +137,11 @@ TEST_CASE("hostile outputs end in time that grows with their length") {
     return all;
   };
   for (const std::string_view what :
-       {"[\n", "{\n", "[{\n", "{\"a\":\n", "{\"a\n", "[{\"a\":[", "{\"a\":{", "\n", " ",
-        "{\"a\":1,\n", "[{},\n", "\xFF\n", "x {\n", "x {}\n", "{\"a\":NaN,\n", "{\"a\":\"\\ud83d\n",
-        "{\"a\":1}", "{\"a\":1,", "{\"a\" ", "x{\"a"}) {
+       {"[\n",       "{\n",         "[{\n",          "{\"a\":\n",
+        "{\"a\n",    "[{\"a\":[",   "{\"a\":{",      "\n",
+        " ",         "{\"a\":1,\n", "[{},\n",        "\xFF\n",
+        "x {\n",     "x {}\n",      "{\"a\":NaN,\n", "{\"a\":\"\\ud83d\n",
+        "{\"a\":1}", "{\"a\":1,",   "{\"a\" ",       "x{\"a"}) {
     CAPTURE(what);
     const std::string output = repeated(what) + "\n{\"last\":1}";
     CHECK(found(output).ends_with("{\"last\":1}"));
