@@ -85,7 +85,6 @@ Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup
     run.cost_usd = judgement.cost_usd;
   if (!earlier.usage && judgement.tokens)
     run.tokens = tokens_of_run(run, *judgement.tokens, judgement.thread_tokens, earlier.runs);
-  tell_faults(run, judgement, next);
   if (run.outcome == Outcome::transient &&
       transients_in_a_row(earlier.runs, run.key) + 1 >= agent.max_transient)
     run.outcome = Outcome::failed;
@@ -95,7 +94,11 @@ Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup
   ProviderAccount whose = account_of(agent);
   if (!judgement.limit || !judgement.limit->of_model)
     whose.model.clear();
-  return keep(run, account_of(agent), whose, judgement.limit.has_value(), named, next);
+  if (auto kept = keep(run, account_of(agent), whose, judgement.limit.has_value(), named, next);
+      !kept)
+    return kept;
+  tell_faults(run, judgement, next);
+  return {};
 }
 
 /// `agent`: whose run it was; `whose`: whose limit it has met.

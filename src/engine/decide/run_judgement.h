@@ -24,9 +24,9 @@ class RunJudgement {
       : providers_(providers), zones_(zones) {}
 
   /// Enters outcome, reason, error, session, cost and tokens into `run`, which has its end already.
-  /// Parks the provider if the run has met a limit, and adds an
-  /// event to the draft if the limit is new. Does nothing for an action of a dialect, whose exit
-  /// status says all.
+  /// Parks the provider if the run has met a limit, and adds an event to the draft if the limit is
+  /// new, if a cost cannot be true (`cost_unknown`), or if a session id cannot be kept (`warning`).
+  /// Does nothing for an action of a dialect, whose exit status says all.
   /// An error: what follows for the provider is not kept, so the end must not be entered now. Both
   /// may be repeated without further effect.
   Result<void> enter(Run& run, const RunEnd& end, const Setup& setup, const KnownBefore& earlier,
