@@ -59,8 +59,8 @@ Parked parked_by_login(const std::optional<Parked>& before, const ProviderAccoun
 }
 
 bool is_over_for(const Parked& parked, const ProviderAccount& agent, const Run& run) {
-  return parked.until && *parked.until <= run.started && parked.whose.provider == agent.provider &&
-         parked.whose.account == agent.account &&
+  return parked.until.value_or(parked.since) <= run.started &&
+         parked.whose.provider == agent.provider && parked.whose.account == agent.account &&
          (parked.whose.model.empty() || parked.whose.model == agent.model);
 }
 

@@ -160,7 +160,13 @@ TEST_CASE("a refused login stands until somebody acts, and is told once") {
   CHECK(anew.times == 2);
   CHECK(is_told_by(row, again));
   CHECK(parked_by_login(anew, kAll, again, "log in") == anew);
-  CHECK(!is_over_for(row, kSonnet, run_of("run3", at("12:00"), at("13:00"))));
+}
+
+TEST_CASE("a success of a run that was started after the refusal ends a refused login") {
+  const Parked row = parked_by_login({}, kAll, run_of("run1", at("09:00"), at("10:00")), "log in");
+  CHECK(!is_over_for(row, kSonnet, run_of("run2", at("09:30"), at("10:30"))));
+  CHECK(is_over_for(row, kSonnet, run_of("run3", at("10:00"), at("13:00"))));
+  CHECK(!is_over_for(row, {"openai", "a", ""}, run_of("run4", at("12:00"), at("13:00"))));
 }
 
 TEST_CASE("whom a limit holds") {
