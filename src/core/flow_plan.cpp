@@ -189,7 +189,7 @@ class FlowPlanner {
   void consider(const Desired& desired) {
     const auto stage = flow_.stages.find(desired.subject);
     const bool known = stage != flow_.stages.end();
-    Candidate candidate{&desired, {}, {}, 1, known ? stage->second.arrival : 0};
+    Candidate candidate{&desired, {}, {}, {}, 1, known ? stage->second.arrival : 0};
     candidate.key = Key{flow_.flow, desired.role, desired.subject,
                         known ? stage->second.generation : 0, desired.turn};
     Record record = record_of(flow_.runs, candidate.key);
@@ -206,7 +206,7 @@ class FlowPlanner {
            command("retry", flow_.flow, desired.subject));
       return;
     }
-    const Choice choice = choose(desired);
+    Choice choice = choose(desired);
     const AgentFault* const fault = choice.fault;
     if (fault != nullptr && !desired.counts_refusal)
       return hold(desired, Reason::agent_unusable, fault->why, fault->action);
@@ -214,9 +214,14 @@ class FlowPlanner {
       return;
     if (fault != nullptr)
       return refuse(candidate, fault->why);
-    if (choice.parked != nullptr)
+    if (choice.agent.empty() && choice.parked)
       return park(desired, *choice.parked);
     candidate.agent = choice.agent;
+    // The stand-in may have to wait for something else, and longer than the agent itself.
+    if (choice.parked && choice.parked->until) {
+      sooner(plan_.wake, *choice.parked->until);
+      candidate.parked = std::move(choice.parked);
+    }
     if (const auto refused = flow_.refused.find(candidate.key); refused != flow_.refused.end()) {
       if (desired.counts_refusal)
         return refuse(candidate, refused->second);
@@ -247,13 +252,24 @@ class FlowPlanner {
     return configured(role) || !settings_.default_role ? role : Role("default");
   }
 
-  /// Which agent does the work, or why none can: at most one member is set. None is set for an
-  /// action, and if no agent is configured.
+  /// Which agent does the work, or why none can. No member is set for an action, and if no agent is
+  /// configured.
   struct Choice {
     Role agent;
-    const Hold* parked = nullptr;
-    const AgentFault* fault = nullptr;
+    std::optional<Hold> parked;         ///< why the agents before it, or all of them, wait
+    const AgentFault* fault = nullptr;  ///< set only if none can and none waits
   };
+
+  /// Two agents that wait: the earlier time decides, and both reasons are named.
+  static Hold sooner_of(Hold first, Hold second) {
+    if (second.until && (!first.until || *second.until < *first.until))
+      std::swap(first, second);
+    if (first.why.find(second.why) == std::string::npos)
+      first.why += "; " + second.why;
+    if (first.action.empty())
+      first.action = second.action;
+    return first;
+  }
 
   /// The agent of the role, else the first one that stands in for it and can start now.
   Choice choose(const Desired& desired) const {
@@ -263,18 +279,24 @@ class FlowPlanner {
     if (const auto others = settings_.stand_ins.find(agents.front());
         others != settings_.stand_ins.end())
       agents.insert(agents.end(), others->second.begin(), others->second.end());
-    Choice none;
+    Choice choice;
     for (const Role& agent : agents) {
       const auto bad = settings_.unusable_roles.find(agent);
       const auto parked = settings_.parked.find(agent);
-      if (bad == settings_.unusable_roles.end() && parked == settings_.parked.end())
-        return {agent};
-      if (bad == settings_.unusable_roles.end() && none.parked == nullptr)
-        none = {{}, &parked->second, nullptr};
-      if (bad != settings_.unusable_roles.end() && none.parked == nullptr && none.fault == nullptr)
-        none.fault = &bad->second;
+      if (bad != settings_.unusable_roles.end()) {
+        if (choice.fault == nullptr)
+          choice.fault = &bad->second;
+      } else if (parked != settings_.parked.end()) {
+        choice.parked =
+            choice.parked ? sooner_of(*std::move(choice.parked), parked->second) : parked->second;
+      } else {
+        choice.agent = agent;
+        break;
+      }
     }
-    return none;
+    if (!choice.agent.empty() || choice.parked)
+      choice.fault = nullptr;
+    return choice;
   }
 
   /// The start waits for the provider.

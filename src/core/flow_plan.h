@@ -89,6 +89,8 @@ struct Candidate {
   const Desired* desired = nullptr;  ///< points into the flow's decision
   Key key;
   Role agent;  ///< see Start::agent
+  std::optional<Hold> parked =
+      {};  ///< of a stand-in: why the agents before it wait, if until a time
   std::uint32_t attempt = 1;
   Arrival entered = 0;
 };

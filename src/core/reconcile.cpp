@@ -372,6 +372,11 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
               raise_command(cap->place, cap->key, cap->cap),
               cap->until,
               cap_name(cap->place, cap->key)};
+    // The agent that it stands in for may start earlier.
+    if (const std::optional<Hold>& parked = candidate.parked;
+        parked && (!hold.until || *parked->until < *hold.until))
+      hold = {desired.role, desired.subject, parked->cause, parked->why + "; " + cap->why,
+              hold.action,  parked->until};
     return {Answer::capped, std::move(hold)};
   }
   // No timer is needed: a place becomes free when a run ends, and then the plan is made again.
