@@ -99,6 +99,9 @@ struct Desired {
   /// If the start is impossible (missing program, a value that cannot be passed), baton reports
   /// that to the dialect (View::refused) instead of holding the flow. The dialect counts it.
   bool counts_refusal = false;
+  /// The last run for this role and subject ended well and changed nothing. This start
+  /// does its work again, under another turn.
+  bool repeats = false;
   bool operator==(const Desired&) const = default;
 };
 

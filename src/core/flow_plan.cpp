@@ -24,7 +24,7 @@ std::string ended_as(const Run& run) {
   if (run.outcome == Outcome::unknown && run.reason == "shim_killed")
     return "its end is not known: its supervisor was killed (shim_killed)" +
            (said.empty() ? "" : ": " + said);
-  return "ended as " + outcome_text(run) + (said.empty() ? "" : ": " + said);
+  return "ended as " + repeated_as(run) + (said.empty() ? "" : ": " + said);
 }
 
 /// The last run of the role and subject that was not voided; nullptr: there is none.
@@ -40,6 +40,7 @@ const Run* newest_of(std::span<const Run> runs, const Key& key) {
 struct Record {
   bool live = false;
   std::uint32_t done = 0;        ///< runs that succeeded and left the stage as it was
+  std::uint32_t hollow = 0;      ///< the same, but they were denied something or answered nothing
   std::uint32_t attempts = 0;    ///< the highest attempt number that was used up and not forgiven
   std::uint32_t failures = 0;    ///< failed attempts that were not forgiven
   std::uint32_t voids = 0;       ///< voided starts since the last attempt that ran, without `races`
@@ -69,9 +70,8 @@ Record record_of(std::span<const Run> runs, const Key& key) {
     record.attempts = std::max(record.attempts, run.attempt);
     if (run.live())
       continue;
-    // An agent that was denied something, or that answered nothing, has not done its work.
-    if (run.outcome == Outcome::succeeded && run.error.empty())
-      ++record.done;
+    if (run.outcome == Outcome::succeeded)
+      ++(run.error.empty() ? record.done : record.hollow);
     else if (run.outcome != Outcome::stopped)
       ++record.failures;
   }
@@ -196,16 +196,13 @@ class FlowPlanner {
     if (record.live)
       return;
     const OnNoChange otherwise = on_no_change(desired);
+    // An agent that was denied something, or that answered nothing, has not done its work. One that
+    // is nudged gets one further turn, whatever it answered.
+    (otherwise == OnNoChange::nudge ? record.done : record.failures) += record.hollow;
     if (otherwise == OnNoChange::retry)
       record.failures += std::exchange(record.done, 0);
-    if (record.done > (otherwise == OnNoChange::nudge ? 1U : 0U)) {
-      const std::string said = last_words(*record.last);
-      hold(desired, Reason::no_change,
-           run_name(*record.last) + " ended well and left the stage as it was" +
-               (said.empty() ? "" : ": " + said),
-           command("retry", flow_.flow, desired.subject));
-      return;
-    }
+    if (record.done > (otherwise == OnNoChange::nudge ? 1U : 0U))
+      return unchanged(desired, *record.last);
     Choice choice = choose(desired);
     const AgentFault* const fault = choice.fault;
     if (fault != nullptr && !desired.counts_refusal)
@@ -226,7 +223,8 @@ class FlowPlanner {
       if (desired.counts_refusal)
         return refuse(candidate, refused->second);
       return hold(desired, Reason::cannot_launch, refused->second,
-                  "correct `command:`, `before:` or `cwd:` of the agent `" + player(desired.role) +
+                  "correct `command:`, `before:`, `cwd:` or `prompt:` of the agent `" +
+                      player(desired.role) +
                       "` in the configuration, then `baton reload`; `baton doctor` checks it");
     }
     // Two entries may desire the same work, which starts only once.
@@ -235,6 +233,14 @@ class FlowPlanner {
       return;
     candidate.attempt = std::max(record.attempts + 1, desired.first_attempt);
     plan_.candidates.push_back(candidate);
+  }
+
+  void unchanged(const Desired& desired, const Run& last) {
+    const std::string said = last_words(last);
+    hold(desired, Reason::no_change,
+         run_name(last) + " ended well and left the stage as it was" +
+             (said.empty() ? "" : ": " + said),
+         command("retry", flow_.flow, desired.subject));
   }
 
   OnNoChange on_no_change(const Desired& desired) const {
@@ -382,9 +388,16 @@ class FlowPlanner {
            command("retry", flow_.flow, desired.subject));
       return false;
     }
-    if (record.failures >= limits.max_attempts) {
+    // A run that is to be nudged has used up an attempt, too.
+    const std::uint32_t used = record.failures + record.done;
+    if (used >= limits.max_attempts && record.done > 0 &&
+        record.last->outcome == Outcome::succeeded) {
+      unchanged(desired, *record.last);
+      return false;
+    }
+    if (used >= limits.max_attempts) {
       hold(desired, Reason::attempts_exhausted,
-           std::to_string(record.failures) + " of " + std::to_string(limits.max_attempts) +
+           std::to_string(used) + " of " + std::to_string(limits.max_attempts) +
                " attempts failed; the last one, " + run_name(*record.last) + ", " +
                ended_as(*record.last),
            retry_of(desired, *record.last));

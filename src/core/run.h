@@ -73,6 +73,9 @@ inline constexpr const char* kShimUnready =
 inline constexpr const char* kCouldNotStop = "could_not_stop";
 /// The same after a person has looked after these processes, or after a reboot.
 inline constexpr const char* kLookedAfter = "looked_after";
+/// Errors of runs that ended well, but perhaps did not do their work; see `repeated_as`.
+inline constexpr const char* kWasDenied = "it was not allowed to do something that it wanted to do";
+inline constexpr const char* kEmptyAnswer = "its answer is empty";
 /// Reason of a run that the kernel killed because its memory, or that of the machine, ran out.
 inline constexpr const char* kOutOfMemory = "out_of_memory";
 

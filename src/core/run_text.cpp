@@ -53,6 +53,20 @@ std::string outcome_text(const Run& run) {
   return std::string(word(run.outcome)) + (reason.empty() ? "" : " (" + reason + ")");
 }
 
+std::string repeated_as(const Run& run) {
+  if (run.outcome != Outcome::succeeded || work_failed(run))
+    return outcome_text(run);
+  return std::string(word(Outcome::failed)) + (run.error == kWasDenied     ? " (permission_denied)"
+                                               : run.error == kEmptyAnswer ? " (empty_answer)"
+                                                                           : " (no_change)");
+}
+
+std::string role_text(const Role& role, const Role& agent) {
+  // The agent `default` plays the role itself.
+  const bool own = agent.empty() || agent == role || agent == "default";
+  return own ? role : role + " (by " + agent + ")";
+}
+
 std::string last_words(const Run& run) {
   if (!run.error.empty())
     return "\"" + run.error + "\"";

@@ -13,6 +13,13 @@ namespace baton {
 /// error of the operating system, as the shim recorded them.
 std::string outcome_text(const Run& run);
 
+/// How a run ended whose work has to be done again. A run that ended well reads as failed:
+/// `failed (no_change)`, `failed (empty_answer)`, `failed (permission_denied)`.
+std::string repeated_as(const Run& run);
+
+/// The role, with the agent that stands in for it: `developer (by developer_codex)`.
+std::string role_text(const Role& role, const Role& agent);
+
 /// The reason with its details; empty if there is none.
 std::string reason_text(const Run& run);
 

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/text.h"
 #include "core/caps.h"
 #include "core/reconcile.h"
 
@@ -153,6 +154,73 @@ TEST_CASE("a stand-in that is at a cap does not keep the agent itself from start
     if (row.reason == Reason::provider_limit)
       CHECK(hold.why.find("24 hours") != std::string::npos);
   }
+}
+
+/// What follows from runs that have ended, each as a word: done, empty, failed.
+std::string after(OnNoChange otherwise, std::uint32_t max_attempts,
+                  const std::vector<std::string>& ends) {
+  Wanted wanted;
+  wanted.settings.on_no_change["dev"] = otherwise;
+  wanted.settings.retry = {max_attempts, Millis(0), Millis(0)};
+  wanted.settings.role_retry["dev"] = wanted.settings.retry;
+  for (const std::string& end : ends) {
+    const auto attempt = static_cast<std::uint32_t>(wanted.runs.size() + 1);
+    Run& run = wanted.ended("run" + std::to_string(attempt),
+                            end == "failed" ? Outcome::failed : Outcome::succeeded, attempt);
+    run.error = end == "empty" ? kEmptyAnswer : "";
+  }
+  const FlowPlan plan = wanted.plan();
+  if (!plan.candidates.empty())
+    return "attempt " + std::to_string(plan.candidates.front().attempt);
+  return plan.holds.empty() ? "" : std::string(word(plan.holds.front().cause.reason));
+}
+
+TEST_CASE("what follows when an agent ended well and left the stage") {
+  struct Row {
+    OnNoChange otherwise;
+    std::uint32_t max_attempts;
+    std::vector<std::string> ends;
+    const char* follows;
+  };
+  using enum OnNoChange;
+  const std::vector<Row> rows = {
+      {hold, 3, {"done"}, "no_change"},
+      {hold, 3, {"empty"}, "attempt 2"},
+      {hold, 3, {"failed", "done"}, "no_change"},
+      {hold, 3, {"empty", "empty", "empty"}, "attempts_exhausted"},
+      {retry, 3, {"done"}, "attempt 2"},
+      {retry, 3, {"done", "empty"}, "attempt 3"},
+      {retry, 3, {"done", "empty", "failed"}, "attempts_exhausted"},
+      {retry, 2, {"done", "done"}, "attempts_exhausted"},
+      {nudge, 3, {"done"}, "attempt 2"},
+      {nudge, 3, {"empty"}, "attempt 2"},
+      {nudge, 3, {"done", "done"}, "no_change"},
+      {nudge, 3, {"done", "empty"}, "no_change"},
+      {nudge, 4, {"empty", "empty"}, "no_change"},
+      {nudge, 3, {"done", "failed"}, "attempt 3"},
+      {nudge, 3, {"done", "failed", "failed"}, "attempts_exhausted"},
+      // The nudge is an attempt, too.
+      {nudge, 1, {"done"}, "no_change"},
+      {nudge, 3, {"failed", "failed", "done"}, "no_change"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(static_cast<int>(row.otherwise));
+    CAPTURE(join(row.ends, ","));
+    CHECK(after(row.otherwise, row.max_attempts, row.ends) == row.follows);
+  }
+}
+
+TEST_CASE("attempts that ended well read as failed where they are told") {
+  Wanted wanted;
+  wanted.settings.on_no_change["dev"] = OnNoChange::retry;
+  wanted.settings.role_retry["dev"] = {2, Millis(0), Millis(0)};
+  wanted.ended("run1", Outcome::succeeded, 1);
+  wanted.ended("run2", Outcome::succeeded, 2).error = kEmptyAnswer;
+  const FlowPlan plan = wanted.plan();
+  REQUIRE(plan.holds.size() == 1);
+  CHECK(plan.holds.front().why ==
+        "2 of 2 attempts failed; the last one, run run2, ended as failed (empty_answer): \"its "
+        "answer is empty\"");
 }
 
 }  // namespace

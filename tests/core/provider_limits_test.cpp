@@ -169,6 +169,30 @@ TEST_CASE("a success of a run that was started after the refusal ends a refused 
   CHECK(!is_over_for(row, {"openai", "a", ""}, run_of("run4", at("12:00"), at("13:00"))));
 }
 
+TEST_CASE("a missing credit is told as such: another login would not help") {
+  Run run = run_of("run1", at("09:00"), at("10:00"));
+  run.reason = "credit";
+  const Hold hold = hold_of(parked_by_login({}, kAll, run, "balance is too low"), "dev");
+  CHECK(hold.cause.reason == Reason::login_refused);
+  CHECK(hold.why.find("no credit") != std::string::npos);
+  CHECK(hold.action == "pay at anthropic, then `baton resume --agent dev`");
+}
+
+TEST_CASE("a hold says why baton waits longer than the program says") {
+  const Run run = run_of("run1", at("09:00"), at("10:00"));
+  const auto why = [](const Parked& row) { return hold_of(row, "dev").why; };
+  CHECK(why(parked_by_limit({}, kAll, {}, run, "")).find("no time that baton believes") !=
+        std::string::npos);
+  Parked row = parked_by_limit({}, kAll, at("12:00"), run, "");
+  CHECK(why(row).ends_with("tried again at " + iso_time(*row.until)));
+  row = next(row, seconds(1));
+  CHECK(why(row).ends_with("tried again at " + iso_time(*row.until)));
+  row = next(row, seconds(1));
+  CHECK(why(row).ends_with("(limit 3 in a row, so baton waits longer)"));
+  row = next(row, hours(4));
+  CHECK(why(row).ends_with("tried again at " + iso_time(*row.until)));
+}
+
 TEST_CASE("whom a limit holds") {
   struct Row {
     const char* what;

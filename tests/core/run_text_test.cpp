@@ -32,6 +32,27 @@ TEST_CASE("a run that ended well while its work failed says both") {
   CHECK(outcome_text(run) == "succeeded");
 }
 
+TEST_CASE("a run that ended well and has to be repeated reads as failed") {
+  Run run = ended("", "");
+  run.outcome = Outcome::succeeded;
+  CHECK(repeated_as(run) == "failed (no_change)");
+  run.error = kWasDenied;
+  CHECK(repeated_as(run) == "failed (permission_denied)");
+  run.error = kEmptyAnswer;
+  CHECK(repeated_as(run) == "failed (empty_answer)");
+  CHECK(repeated_as(ended("exit_1", "")) == "failed (exit_1)");
+  run = ended("no_report", "");
+  run.outcome = Outcome::succeeded;
+  CHECK(repeated_as(run) == "exit 0, step failed: no report");
+}
+
+TEST_CASE("an agent that stands in for a role is named") {
+  CHECK(role_text("dev", "dev") == "dev");
+  CHECK(role_text("dev", "") == "dev");
+  CHECK(role_text("dev", "default") == "dev");
+  CHECK(role_text("dev", "dev_codex") == "dev (by dev_codex)");
+}
+
 TEST_CASE("a program that was never entered is said with what the system said") {
   const Run run = ended("exec_failed", "before: ready\nbaton: the program /x cannot be run: why\n");
   CHECK(outcome_text(run) == "failed (exec_failed: the program /x cannot be run: why)");

@@ -143,6 +143,51 @@ TEST_CASE("a silent agent shows that it works where the flow has its files") {
   CHECK(paths(ticket, {"tickets/a/x.json"}, "/root/tickets/a").empty());
 }
 
+TEST_CASE("a start that repeats a run that ended well says what is missing") {
+  Start start;
+  start.key.flow = {"rules", "t/a"};
+  start.key.role = "of_no_template";
+  Brief brief;
+  brief.prompt = "do it";
+  brief.state_file = "t/a.json";
+  Environment environment;
+  environment.root = "/root";
+  AgentSpec agent;
+  agent.argv = {"/bin/dev"};
+  Run before;
+  before.id = "0123456789abcdef";
+  before.state = RunState::ended;
+  before.outcome = Outcome::succeeded;
+  const auto outcome = [](const Launch& launch) {
+    for (const auto& [name, value] : launch.env)
+      if (name == "BATON_PREVIOUS_OUTCOME")
+        return value;
+    return std::string();
+  };
+  SUBCASE("the stage is as it was") {
+    const auto launch = make_launch(start, agent, brief, environment, &before);
+    REQUIRE(launch);
+    CHECK(launch->prompt.find("ended as failed (no_change)") != std::string::npos);
+    CHECK(launch->prompt.find("in /root/t/a.json, is as it was") != std::string::npos);
+    CHECK(outcome(*launch) == "failed");
+  }
+  SUBCASE("its dialect found that a report is missing") {
+    before.reason = "no_report";
+    const auto launch = make_launch(start, agent, brief, environment, &before);
+    REQUIRE(launch);
+    CHECK(launch->prompt.find("step failed: no report") != std::string::npos);
+    CHECK(launch->prompt.find("is as it was") == std::string::npos);
+    CHECK(outcome(*launch) == "failed");
+  }
+  SUBCASE("it failed") {
+    before.outcome = Outcome::timed_out;
+    const auto launch = make_launch(start, agent, brief, environment, &before);
+    REQUIRE(launch);
+    CHECK(launch->prompt.find("ended well") == std::string::npos);
+    CHECK(outcome(*launch) == "timed_out");
+  }
+}
+
 TEST_CASE(
     "a dialect's template is filled in; a file in its place and the agent's own prompt go first") {
   Start start;

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/run_text.h"
 #include "engine/decide/status.h"
 #include "io/system/clock.h"
 #include "workspace/command.h"
@@ -53,7 +54,7 @@ void print_table(const std::vector<RootRun>& runs, bool live, bool several_roots
     std::vector<std::string> cells = {
         run.id.substr(0, kShortRunId),
         text(run.key.flow),
-        run.key.role,
+        role_text(run.key.role, run.agent),
         run.key.subject,
         run.purpose,
         std::to_string(run.attempt),

@@ -257,6 +257,7 @@ class NextStep {
     desired.subject = Subject(kMain);
     desired.purpose = Word(word(action));
     desired.turn = snapshot_.job.turn;
+    desired.repeats = snapshot_.memo.idle > 0;
     desired.claims.push_back(Claim{"loop " + text(snapshot_.view.flow), 1});
     desired.why = why;
     decision_.desired.push_back(std::move(desired));

@@ -83,7 +83,9 @@ class Router {
     desired.role = role;
     desired.subject = group.id;
     desired.purpose = std::move(purpose);
-    desired.turn = snapshot_.job(role, group.id).turn;
+    const Job job = snapshot_.job(role, group.id);
+    desired.turn = job.turn;
+    desired.repeats = job.fresh > 0;
     desired.claims.push_back(Claim{"group " + text(snapshot_.view.flow) + "#" + group.id, 1});
     if (role == kManager)
       desired.claims.push_back(manager_claim(snapshot_));

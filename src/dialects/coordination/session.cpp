@@ -81,6 +81,9 @@ void add_desired_manager(const Snapshot& snapshot, Word purpose, std::uint32_t t
   desired.subject = kSession;
   desired.purpose = std::move(purpose);
   desired.turn = turn;
+  // The stage of a session is the same for many questions.
+  const Job job = snapshot.job(kManager, session());
+  desired.repeats = job.fresh > 0 && job.last != nullptr && job.last->purpose == desired.purpose;
   desired.claims.push_back(manager_claim(snapshot));
   desired.why = std::move(why) + faults_to_fix(snapshot, session());
   decision.desired.push_back(std::move(desired));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/run_text.h"
 #include "engine/intake/document_check.h"
 
 namespace baton {
@@ -89,9 +90,9 @@ std::vector<std::string> document_lines(const Explanation& explanation) {
 
 std::string run_line(const Run& run) {
   constexpr std::size_t kShort = 8;
-  std::string line = run.id.substr(0, kShort) + " " + whom(run.key.role, run.key.subject) +
-                     ", attempt " + std::to_string(run.attempt) + ", started " +
-                     iso_time(run.started) + ": ";
+  std::string line = run.id.substr(0, kShort) + " " +
+                     whom(role_text(run.key.role, run.agent), run.key.subject) + ", attempt " +
+                     std::to_string(run.attempt) + ", started " + iso_time(run.started) + ": ";
   if (run.live())
     return line + std::string(word(run.state));
   return line + printable(ending_text(run), 200);

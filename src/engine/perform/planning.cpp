@@ -343,16 +343,19 @@ Result<Launch> Planning::launch(Draft& next, const PlanningContext& now, const S
 }
 
 /// The run that this start repeats; nullptr: none. A dialect may repeat work under a new key. It
-/// counts its attempts then, or has put the work back because the provider had no room.
+/// counts its attempts then, has put the work back because the provider had no room, or says so
+/// because the run changed nothing.
 const Run* Planning::previous_run(const FlowRecord& record, const Start& start) {
   bool newest = true;
   const auto found = std::find_if(record.runs.rbegin(), record.runs.rend(), [&](const Run& run) {
     if (run.key.role != start.key.role || run.key.subject != start.key.subject || run.live() ||
         run.outcome == Outcome::voided)
       return false;
-    const bool put_back = std::exchange(newest, false) && says_nothing(run.outcome) &&
-                          run.purpose == start.desired.purpose;
-    return run.key == start.key || start.attempt > 1 || put_back;
+    const bool again =
+        std::exchange(newest, false) &&
+        (says_nothing(run.outcome) ? run.purpose == start.desired.purpose
+                                   : start.desired.repeats && run.outcome == Outcome::succeeded);
+    return run.key == start.key || start.attempt > 1 || again;
   });
   return found == record.runs.rend() ? nullptr : &*found;
 }

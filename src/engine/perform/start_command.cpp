@@ -100,17 +100,18 @@ Result<std::vector<std::string>> arguments(const std::vector<std::string>& texts
 }
 
 /// The part of the prompt about the run before.
-std::string what_happened(const Run& previous) {
+std::string what_happened(const Run& previous, const std::string& state_file) {
   const std::string said = last_words(previous);
-  const bool well = previous.outcome == Outcome::succeeded;
   std::string text =
       "\n\n## What happened before\n\nThis work was started before: " + run_name(previous) +
-      ", attempt " + std::to_string(previous.attempt) + ", ended as " + outcome_text(previous) +
+      ", attempt " + std::to_string(previous.attempt) + ", ended as " + repeated_as(previous) +
       (said.empty() ? "" : ": " + said) + ".\n";
-  if (well)
-    text +=
-        "It ended well, but it left the stage of the work as it was. Finish the work and write "
-        "the new stage into the file, or write there why you cannot.\n";
+  if (previous.outcome == Outcome::succeeded)
+    text += "It ended well, but what this prompt asks for is missing or wrong" +
+            (state_file.empty() || work_failed(previous)
+                 ? std::string()
+                 : ": the stage of the work, in " + state_file + ", is as it was") +
+            ". Finish the work and write down what is missing, or why you cannot.\n";
   return text + "Its output is in " + previous.directory + "/stdout.log and " + previous.directory +
          "/stderr.log. Go on from what is there already.\n";
 }
@@ -142,7 +143,8 @@ Result<std::vector<std::string>> adapter_arguments(const AgentSpec& spec,
   if (spec.adapter->prompt_max_bytes > 0 && prompt.size() > spec.adapter->prompt_max_bytes)
     return fail(Errc::denied, "the prompt has " + std::to_string(prompt.size()) + " bytes, and " +
                                   spec.adapter->name + " takes at most " +
-                                  std::to_string(spec.adapter->prompt_max_bytes));
+                                  std::to_string(spec.adapter->prompt_max_bytes) +
+                                  "; shorten the prompt, or give the work to another adapter");
   std::vector<std::string> argv;
   for (const std::string& text : spec.argv) {
     if (text == "${prompt}") {
@@ -184,7 +186,7 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
     return pass_on(prompt);
   launch.prompt = std::move(*prompt);
   if (previous != nullptr && !launch.prompt.empty())
-    launch.prompt += what_happened(*previous);
+    launch.prompt += what_happened(*previous, values.at("state_file"));
   const bool by_adapter = spec.adapter != nullptr && !spec.adapter->argv.empty();
   if (by_adapter && may_continue(launch, spec, previous))
     launch.session = previous->session;
@@ -308,7 +310,9 @@ Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brie
   launch.env = variables(start, spec, brief, environment, values.at("state_file"));
   if (previous != nullptr) {
     launch.env.emplace_back("BATON_PREVIOUS_RUN", previous->id);
-    launch.env.emplace_back("BATON_PREVIOUS_OUTCOME", std::string(word(previous->outcome)));
+    const bool failed = previous->outcome == Outcome::succeeded;  // its work is wanted again
+    launch.env.emplace_back("BATON_PREVIOUS_OUTCOME",
+                            std::string(word(failed ? Outcome::failed : previous->outcome)));
     launch.env.emplace_back("BATON_PREVIOUS_OUTPUT", previous->directory + "/stdout.log");
   }
   for (const auto& [name, value] : launch.env)

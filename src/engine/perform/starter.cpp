@@ -1,5 +1,7 @@
 #include "engine/perform/starter.h"
 
+#include "core/run_text.h"
+
 namespace baton {
 
 Starter prepare(Agents& agents, Draft& next, const Plan& plan,
@@ -36,8 +38,10 @@ Starter prepare(Agents& agents, Draft& next, const Plan& plan,
       run.base.push_back(DocRef{path, row.digest});
     next.put(record, run);
     record.last_activity = next.now;
+    const bool own = role_text(run.key.role, run.agent) == run.key.role;
+    const std::string stand_in = own ? "" : " by the stand-in " + run.agent;
     next.event("started", start.key.flow,
-               "attempt " + std::to_string(start.attempt) + ": " + start.desired.why,
+               "attempt " + std::to_string(start.attempt) + stand_in + ": " + start.desired.why,
                start.key.subject, start.key.role, run.id);
     starting.prepared.emplace_back(start, run.id);
   }
