@@ -170,7 +170,7 @@ void show_running(FlowStatus& status, const FlowRecord& record, const Plan& plan
     const bool planned = std::any_of(plan.stops.begin(), plan.stops.end(),
                                      [&](const Stop& stop) { return stop.run == run.id; });
     ending = ending && stopping;
-    why += (why.empty() ? "" : "; ") + run.key.role +
+    why += (why.empty() ? "" : "; ") + role_text(run.key.role, run.agent) +
            (run.key.subject == "main" ? "" : " for " + run.key.subject) +
            (!stopping ? ": " + run.why
             : planned ? " is to be ended: " + run.stop_why
