@@ -366,6 +366,20 @@ void name_remedies(Findings& faults) {
       fault.message += "; a duration is a text with a unit, such as \"30s\" or \"5m\"";
     else if (place == "#/definitions/size/type")
       fault.message += "; a size is a text with a unit, such as \"512KiB\" or \"10MiB\"";
+    else if (place == "#/definitions/agent/oneOf")
+      fault.message +=
+          "; an agent has either `adapter:`, which knows its program, or `command:`: take one out "
+          "or put one in";
+    else if (place.starts_with("#/definitions/agent/dependencies"))
+      fault.message +=
+          fault.message.find("\"result\"") != std::string::npos
+              ? "; an adapter knows where its result stands: take `result:` out, or write "
+                "`command:` in place of `adapter:`"
+              : "; a `command:` holds all arguments itself: put it there";
+    else if (place == "#/definitions/pointer/pattern")
+      fault.message +=
+          "; a JSON pointer begins with `/`, such as \"/usage/cost\"; `~` in a name "
+          "is `~0` and `/` is `~1`";
   }
 }
 

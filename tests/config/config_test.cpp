@@ -464,6 +464,28 @@ TEST_CASE("a fallback names another agent, and fallbacks do not go round") {
   }
 }
 
+TEST_CASE("what does not go together in an agent is an error that says what to write") {
+  struct Row {
+    std::string agent;
+    std::string says;  ///< "none": it is fine
+  };
+  for (const Row& row : {
+           Row{"command: [x], result: { success: /ok, cost: /a~0b/c~1d }", "none"},
+           Row{"adapter: claude, command: [x]", "either `adapter:`"},
+           Row{"timeout: 3s", "either `adapter:`"},
+           Row{"adapter: claude, result: { success: /ok }", "take `result:` out"},
+           Row{"command: [x], model: m", "holds all arguments itself"},
+           Row{"command: [x], result: { success: ok }", "begins with `/`"},
+           Row{"command: [x], result: { success: /ok, cost: /a~b }", "`~0`"},
+           Row{"command: [x], result: { success: /ok, error: /m~~ }", "`~0`"},
+       }) {
+    CAPTURE(row.agent);
+    const std::string said = faults("version: 1\nagents: { a: { " + row.agent + " } }\n");
+    CAPTURE(said);
+    CHECK(said.find(row.says) != std::string::npos);
+  }
+}
+
 TEST_CASE("an unknown key is an error that says which one was meant") {
   CHECK(faults("version: 1\nagnets: {}\n").find("did you mean 'agents'?") != std::string::npos);
   CHECK(faults("version: 1\nagnets: {}\n").find("baton.yaml:2:1: ") == 0);
