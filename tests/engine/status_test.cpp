@@ -93,6 +93,9 @@ TEST_CASE(
   record.holds = {{"dev", "B", Reason::free_place, "1 of 1 is at work"}};
   CHECK(status_of(record, Plan{}, ControlRow{}).why ==
         "dev for A: A is ready; not started: B: 1 of 1 is at work");
+  record.runs.front().agent = "dev_codex";  // stands in
+  CHECK(status_of(record, Plan{}, ControlRow{}).why.starts_with("dev (by dev_codex) for A: "));
+  record.runs.front().agent = "dev";
   record.holds.push_back({"dev", "C", Reason::by_operator, "paused by anna"});
   RejectedRow bad;
   bad.path = "mail.json";
