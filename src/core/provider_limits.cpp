@@ -27,16 +27,6 @@ Millis with_extra(Millis wait, const RunId& run) {
   return wait + varied(std::min(wait / 10, kMostExtra), run);
 }
 
-/// Why baton waits so long, where it is not what the program says.
-std::string reason_of_wait(const Parked& parked) {
-  const auto waits = [&](std::uint32_t doublings) {
-    return *parked.until - parked.since == with_extra(probe_pause(doublings), parked.run);
-  };
-  if (parked.times >= kDoubted && waits(parked.times - kDoubted))
-    return " (limit " + std::to_string(parked.times) + " in a row, so baton waits longer)";
-  return waits(parked.times - 1) ? " (the program names no time that baton believes)" : "";
-}
-
 }  // namespace
 
 bool is_same_limit(const Parked& parked, const Run& run) {
@@ -88,7 +78,19 @@ bool holds(const Parked& parked, const ProviderAccount& agent, Time now) {
          (!parked.until || *parked.until > now);
 }
 
+std::string reason_of_wait(const Parked& parked) {
+  const auto waits = [&](std::uint32_t doublings) {
+    return *parked.until - parked.since == with_extra(probe_pause(doublings), parked.run);
+  };
+  if (!parked.until)
+    return "";
+  if (parked.times >= kDoubted && waits(parked.times - kDoubted))
+    return "limit " + std::to_string(parked.times) + " in a row, so baton waits longer";
+  return waits(parked.times - 1) ? "the program names no time that baton believes" : "";
+}
+
 Hold hold_of(const Parked& parked, const Role& agent) {
+  const std::string longer = reason_of_wait(parked);
   const std::string said = parked.why.empty() ? "" : ": \"" + parked.why + "\"";
   const std::string name = "run " + parked.run.substr(0, 8);
   if (parked.login && parked.why.starts_with(kCredit))
@@ -101,16 +103,17 @@ Hold hold_of(const Parked& parked, const Role& agent) {
                 parked.whose.provider + " refused the login of the agent `" + agent + "` (" + name +
                     ")" + said,
                 "log in again, then `baton resume --agent " + agent + "`"};
-  return Hold{
-      "",
-      "",
-      Reason::provider_limit,
-      parked.whose.provider + (parked.whose.model.empty() ? "" : ", model " + parked.whose.model) +
-          " has reached a limit (" + name + ")" + said +
-          (parked.until ? "; tried again at " + iso_time(*parked.until) + reason_of_wait(parked)
-                        : ""),
-      "",
-      parked.until};
+  return Hold{"",
+              "",
+              Reason::provider_limit,
+              parked.whose.provider +
+                  (parked.whose.model.empty() ? "" : ", model " + parked.whose.model) +
+                  " has reached a limit (" + name + ")" + said +
+                  (parked.until ? "; tried again at " + iso_time(*parked.until) +
+                                      (longer.empty() ? "" : " (" + longer + ")")
+                                : ""),
+              "",
+              parked.until};
 }
 
 }  // namespace baton

@@ -64,6 +64,9 @@ bool is_over_for(const Parked& parked, const ProviderAccount& agent, const Run& 
 /// Whether the row keeps this agent from starting now.
 bool holds(const Parked& parked, const ProviderAccount& agent, Time now);
 
+/// Why baton waits so long, where it is not what the program says; else empty.
+std::string reason_of_wait(const Parked& parked);
+
 /// Why an agent waits, for people.
 Hold hold_of(const Parked& parked, const Role& agent);
 

@@ -32,11 +32,13 @@ Json json_of(const Parked& row) {
 
 void print_table(const std::vector<Parked>& rows) {
   Table table({"PROVIDER", "ACCOUNT", "MODEL", "REASON", "SINCE", "UNTIL", "RUN", "WHY"});
-  for (const Parked& row : rows)
+  for (const Parked& row : rows) {
+    const std::string longer = reason_of_wait(row);
     table.row({row.whose.provider, row.whose.account.substr(0, 8), row.whose.model,
                std::string(word(row.login ? Reason::login_refused : Reason::provider_limit)),
                iso_time(row.since), row.until ? iso_time(*row.until) : "", row.run.substr(0, 8),
-               row.why});
+               row.why + (longer.empty() ? "" : " (" + longer + ")")});
+  }
   print(table.empty() ? "no provider has a limit that baton knows of\n" : table.text());
 }
 
