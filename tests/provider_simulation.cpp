@@ -85,6 +85,7 @@ const Player& player(const Role& role) {
 /// A limit as this simulation remembers it, without the eyes of core/provider_limits.
 struct Known {
   bool login = false;
+  Time since{};                      ///< of a login: when it was refused
   std::optional<bool> told = false;  ///< nothing: it may be a new limit, or the one before
   std::optional<Time> until;         ///< at least
   Time surely_over{};                ///< at the latest
@@ -589,16 +590,21 @@ class ManyProviders {
           " and reported " + std::string(word(promise->second.outcome)));
     if (run.outcome == Outcome::succeeded)
       std::erase_if(limits_, [&](const auto& row) {
-        return covers(row.first.first, player(run.agent).account) && !row.second.login &&
-               row.second.surely_over <= run.started;
+        const Time over = row.second.login ? row.second.since : row.second.surely_over;
+        return covers(row.first.first, player(run.agent).account) && over <= run.started;
       });
     const bool login = run.outcome == Outcome::auth;
     if (run.outcome != Outcome::limited && !login)
       return nullptr;
-    return &met(promise->second.whose, login,
-                login ? std::nullopt
-                      : std::optional(promise->second.until.value_or(run.ended + kFirstProbe)),
-                run.ended);
+    Known& known =
+        met(promise->second.whose, login,
+            login ? std::nullopt
+                  : std::optional(promise->second.until.value_or(run.ended + kFirstProbe)),
+            run.ended);
+    // A run that was started later was a new try.
+    if (login && (known.since == Time{} || run.started >= known.since))
+      known.since = run.ended;
+    return &known;
   }
 
   void told(const Event& event) {
