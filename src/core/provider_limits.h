@@ -56,9 +56,9 @@ Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccoun
 /// The row after a login was refused to a run.
 Parked parked_by_login(const std::optional<Parked>& before, const ProviderAccount& whose,
                        const Run& run, const std::string& why);
-/// Whether a successful run of the agent ends the row: it was started after the row's time, or after
-/// the login was refused. A run that was at work before says nothing of a limit that another one
-/// has met meanwhile.
+/// Whether a successful run of the agent ends the row: it was started after the row's time, or
+/// after the login was refused. A run that was at work before says nothing of a limit that another
+/// one has met meanwhile.
 bool is_over_for(const Parked& parked, const ProviderAccount& agent, const Run& run);
 
 /// Whether the row keeps this agent from starting now.
