@@ -78,9 +78,9 @@ Result<void> RunJudgement::enter(Run& run, const RunEnd& end, const Setup& setup
     run.session.clear();
   // A failure only if the stage stays as it is; see flow_plan.cpp.
   if (run.outcome == Outcome::succeeded && judgement.denied)
-    run.error = "it was not allowed to do something that it wanted to do";
+    run.error = kWasDenied;
   else if (run.outcome == Outcome::succeeded && judgement.empty_answer)
-    run.error = "its answer is empty";
+    run.error = kEmptyAnswer;
   if (!earlier.usage && judgement.cost_usd)
     run.cost_usd = judgement.cost_usd;
   if (!earlier.usage && judgement.tokens)
