@@ -94,6 +94,14 @@ class FakeSpending : public Spending {
         open.push_back(run);
     return open;
   }
+  std::uint64_t file() override { return file_; }
+  /// Somebody removes the file.
+  void lose() {
+    rows.runs.clear();
+    rows.raises.clear();
+    ++rows.version;
+    ++file_;
+  }
   void raise(CapRaise raise) {
     rows.raises.push_back(std::move(raise));
     ++rows.version;
@@ -103,6 +111,7 @@ class FakeSpending : public Spending {
   bool unwritable = false;  ///< nothing new can be written
 
  private:
+  std::uint64_t file_ = 1;
   void put(const CountedRun& run, bool make) {
     ++rows.version;
     for (CountedRun& row : rows.runs)
@@ -277,6 +286,13 @@ class FakeJournal : public Journal {
       if (run.id == id)
         return std::optional(run);
     return std::optional<Run>();
+  }
+  Result<std::vector<Run>> runs_since(Time since) override {
+    std::vector<Run> found;
+    for (const Run& run : tables.runs)
+      if (run.live() || run.started >= since || run.ended >= since)
+        found.push_back(run);
+    return found;
   }
 
  private:

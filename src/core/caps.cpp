@@ -66,6 +66,11 @@ Time leaves_at(const CountedRun& run, CapKey key, Time now) {
   return std::max<Time>(run.started, std::chrono::floor<std::chrono::hours>(now)) + window;
 }
 
+/// A run that its provider kept from its work reports neither.
+bool reports_cost(const CountedRun& run) {
+  return run.cost_usd && (*run.cost_usd > 0 || run.tokens);
+}
+
 std::string window_text(CapKey key) {
   const Millis window = row_of(key).window;
   return window == kOneHour  ? " in the last 60 minutes"
@@ -170,7 +175,10 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
   };
   for (const auto& [place, caps] : table)
     for (const auto& [key, cap] : caps) {
-      Sum sum{place, key, cap, 0, 0, {}, ""};
+      Sum sum;
+      sum.place = place;
+      sum.key = key;
+      sum.cap = cap;
       for (const CapRaise& raise : counted.raises)
         if (raise.configuration == configuration && raise.place == place && raise.key == key &&
             end_of(raise) > now) {
@@ -201,6 +209,8 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
       if (leaves <= now)
         continue;
       sum.sum += amount;
+      if (!run.ended && (is_cost(sum.key) || is_tokens(sum.key)))
+        sum.estimated += amount;
       sum.parts.emplace_back(leaves, amount);
       change(leaves);
     }
@@ -210,32 +220,38 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
 }
 
 void CapSums::find_averages(const std::string& configuration, std::span<const CountedRun> runs) {
-  std::map<Role, std::vector<const CountedRun*>> ended;
+  std::vector<const CountedRun*> ended;
   for (const CountedRun& run : runs)
-    if (run.configuration == configuration && run.ended && !run.agent.empty() &&
-        (run.cost_usd || run.tokens))
-      ended[run.agent].push_back(&run);
-  for (auto& [agent, its] : ended) {
-    const std::size_t many = std::min(its.size(), kAveraged);
-    std::partial_sort(its.begin(), its.begin() + static_cast<std::ptrdiff_t>(many), its.end(),
-                      [](const auto* a, const auto* b) { return *a->ended > *b->ended; });
-    Average& average = averages_[agent];
-    for (std::size_t i = 0; i < many; ++i) {
-      average.cost_usd += its[i]->cost_usd.value_or(0) / static_cast<double>(many);
-      average.tokens += static_cast<double>(its[i]->tokens.value_or(0)) / static_cast<double>(many);
-    }
+    if (run.configuration == configuration && run.ended && !run.agent.empty())
+      ended.push_back(&run);
+  std::stable_sort(ended.begin(), ended.end(),
+                   [](const auto* a, const auto* b) { return *a->ended > *b->ended; });
+  for (const CountedRun* const run : ended) {
+    Averages& of = averages_[run->agent];
+    if (reports_cost(*run))
+      of.cost_usd.add(*run->cost_usd);
+    if (run->tokens)
+      of.tokens.add(static_cast<double>(*run->tokens));
   }
 }
 
-/// What a run counts. One that has not ended counts as the last ones of its agent did.
+void CapSums::Average::add(double amount) {
+  if (count == kAveraged)
+    return;
+  ++count;
+  mean += (amount - mean) / static_cast<double>(count);
+}
+
+/// What a run counts. One that has not ended, or has ended without an amount that can be used,
+/// counts as the last ones of its agent did.
 double CapSums::expected(const CountedRun& run, CapKey key) const {
   const auto average = averages_.find(run.agent);
-  if (run.ended || average == averages_.end())
+  if (average == averages_.end())
     return amount_of(run, key);
   if (is_cost(key) && !run.cost_usd)
-    return average->second.cost_usd;
+    return average->second.cost_usd.mean;
   if (is_tokens(key) && !run.tokens)
-    return average->second.tokens;
+    return average->second.tokens.mean;
   return amount_of(run, key);
 }
 
@@ -253,8 +269,14 @@ CapReached CapSums::reached(const Sum& sum) const {
   if (!reached.until && window_of(sum.key))
     reached.until = now_ + *window_of(sum.key);
   const std::string unit(row_of(sum.key).unit);
+  const double estimated =
+      sum.estimated + (is_cost(sum.key) || is_tokens(sum.key) ? sum.added : 0);
   reached.why = amount_text(sum.key, reached.sum) + " of " + amount_text(sum.key, sum.cap) +
-                (unit.empty() ? "" : " " + unit) + window_text(sum.key) + " (" +
+                (unit.empty() ? "" : " " + unit) + window_text(sum.key) +
+                (estimated > 0 ? ", with an estimate of " + amount_text(sum.key, estimated) +
+                                     " for runs that have not ended"
+                               : "") +
+                " (" +
                 std::string(word(sum.key)) + " of " + text(sum.place) + ")" + sum.raised;
   return reached;
 }
@@ -325,6 +347,14 @@ std::vector<CapReached> CapSums::all_reached() const {
   return all;
 }
 
+bool CapSums::is_estimate(const std::string& cap) const {
+  const auto found = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& sum) {
+    return cap_name(sum.place, sum.key) == cap;
+  });
+  return found != sums_.end() && (is_cost(found->key) || is_tokens(found->key)) &&
+         found->sum - found->estimated < found->cap;
+}
+
 bool CapSums::is_low(const std::string& cap) const {
   const auto found = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& sum) {
     return cap_name(sum.place, sum.key) == cap;
@@ -339,7 +369,7 @@ std::vector<Role> agents_without_cost(const CapTable& table, const std::string& 
   for (const CountedRun& run : runs) {
     if (run.configuration != configuration || run.agent.empty() || !run.ended)
       continue;
-    reports[run.agent] = reports[run.agent] || run.cost_usd.has_value();
+    reports[run.agent] = reports[run.agent] || reports_cost(run);
     const bool capped = std::any_of(table.begin(), table.end(), [&](const auto& row) {
       return covers(row.first, run) && (row.second.contains(CapKey::cost_per_day) ||
                                         row.second.contains(CapKey::cost_per_hour));

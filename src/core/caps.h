@@ -163,6 +163,8 @@ class CapSums {
 
   /// All caps that are reached now, whatever wants to start.
   std::vector<CapReached> all_reached() const;
+  /// Whether the cap is reached only with what running runs may cost.
+  bool is_estimate(const std::string& cap_name) const;
   /// Whether the sum of the cap is below half of it. People hear of a cap again only after that.
   bool is_low(const std::string& cap_name) const;
   /// The sums change by themselves then.
@@ -174,14 +176,21 @@ class CapSums {
     CapKey key = CapKey::spawns_per_day;
     double cap = 0;
     double sum = 0;
-    double added = 0;  ///< by starts of this step
+    double estimated = 0;  ///< the part of `sum` of runs that have not ended
+    double added = 0;      ///< by starts of this step
     /// When each part leaves the window, and how much it is; in order of time.
     std::vector<std::pair<Time, double>> parts;
     std::string raised;  ///< who raised the cap, for people
   };
   struct Average {
-    double cost_usd = 0;
-    double tokens = 0;
+    double mean = 0;
+    std::size_t count = 0;
+    void add(double amount);
+  };
+  /// Of the last runs that reported the amount.
+  struct Averages {
+    Average cost_usd;
+    Average tokens;
   };
   double expected(const CountedRun& run, CapKey key) const;
   CapReached reached(const Sum& sum) const;
@@ -190,7 +199,7 @@ class CapSums {
   Time now_{};
   std::vector<Sum> sums_;
   std::vector<Sum> flows_;  ///< of `max_flows`
-  std::map<Role, Average> averages_;
+  std::map<Role, Averages> averages_;
   std::map<std::string, std::vector<Time>> shell_;  ///< starts by flow, in order
   std::optional<Time> next_change_;
 };

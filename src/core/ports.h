@@ -310,6 +310,8 @@ class Journal {
   virtual Result<std::string> bytes(const std::string& path) = 0;
   /// A run, however old; nothing if the journal has none with this id.
   virtual Result<std::optional<Run>> run(const RunId& id) = 0;
+  /// The runs that have not ended, and those that began or ended since then.
+  virtual Result<std::vector<Run>> runs_since(Time since) = 0;
 };
 
 /// Requests of the control commands: files in the state folder.
@@ -370,6 +372,8 @@ class Spending {
   /// The rows of this root that have no end, after those have been kept that could not be kept
   /// before.
   virtual Result<std::vector<CountedRun>> open_runs() = 0;
+  /// Differs when the file has gone or another one has its place: rows of this root may be missing.
+  virtual std::uint64_t file() = 0;
 };
 
 /// What clocks on the wall show.

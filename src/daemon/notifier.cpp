@@ -48,7 +48,9 @@ constexpr std::array kEvents = {
     EventRow{"login_refused", Told::always, true},
     // Of a cap of many flows, once for all of them.
     EventRow{"cap_reached", Told::always, true},
+    EventRow{"cap_raised", Told::always, false},
     EventRow{"cost_unknown", Told::always, true},
+    EventRow{"runs_counted_again", Told::always, true},
     // What concerns agents and files.
     EventRow{"stalled", Told::always, true},
     EventRow{"late_write", Told::always, true},

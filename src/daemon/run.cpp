@@ -237,7 +237,8 @@ class Service {
     const auto away = options_.once ? roots_.away_since() : std::nullopt;
     const bool lost = away && roots_.quiet_elsewhere() && clock_->now() - *away >= kAwayForGood;
     const bool full = options_.once && no_space();
-    if (!drained && !lost && !full &&
+    const auto stuck = options_.once ? lasting_trouble() : std::nullopt;
+    if (!drained && !lost && !full && !stuck &&
         !(options_.once && roots_.over(clock_->now(), options_.once->max_wait)))
       return false;
     if (lost)
@@ -246,9 +247,12 @@ class Service {
       spdlog::error(
           "there is no room on the state's disk; what is left to be done is not done: make some, "
           "and run it again");
+    else if (stuck)
+      spdlog::error("nothing can start; what is left to be done is not done: " +
+                    printable(stuck->why));
     else if (drained)
       spdlog::info("drained");
-    const int code = lost || full    ? static_cast<int>(ExitCode::unreachable)
+    const int code = lost || full || stuck ? static_cast<int>(ExitCode::unreachable)
                      : options_.once ? report_once()
                                      : static_cast<int>(ExitCode::fine);
     // The last step may have changed the statuses.
@@ -275,6 +279,16 @@ class Service {
                   : full_since_       ? full_since_
                                       : std::optional(clock_->now());
     return full_since_ && roots_.running() == 0 && clock_->now() - *full_since_ >= kAwayForGood;
+  }
+
+  /// Why nothing can start, if no agent runs and it will not pass in time.
+  std::optional<StartTrouble> lasting_trouble() const {
+    auto trouble = roots_.start_trouble();
+    const Millis patience =
+        trouble && trouble->passing ? std::max(kAwayForGood, options_.once->max_wait) : kAwayForGood;
+    const bool lasts =
+        trouble && roots_.running() == 0 && clock_->now() - trouble->since >= patience;
+    return lasts ? trouble : std::nullopt;
   }
 
   /// Logs what the daemon waits for, once no agent has run for a while.

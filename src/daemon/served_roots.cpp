@@ -91,7 +91,8 @@ Result<void> ServedRoots::step() {
   drain_together();
   give_up_left();
   // Another root may use the place that became free, so step again.
-  if (roots_.size() > 1 && freed)
+  again_ = roots_.size() > 1 && freed;
+  if (again_)
     means_.wake();
   return {};
 }
@@ -114,7 +115,7 @@ std::uint32_t ServedRoots::running() const {
 }
 
 bool ServedRoots::over(Time now, Millis within) const {
-  return std::all_of(roots_.begin(), roots_.end(), [&](const auto& root) {
+  return !again_ && std::all_of(roots_.begin(), roots_.end(), [&](const auto& root) {
     const Engine& engine = root->engine();
     const auto due = engine.next_due();
     return engine.settled() && !root->away_since() && (!due || *due > now + within);
@@ -134,6 +135,13 @@ std::optional<Time> ServedRoots::away_since() const {
     if (const auto away = root->away_since(); away && (!since || *away < *since))
       since = away;
   return since;
+}
+
+std::optional<StartTrouble> ServedRoots::start_trouble() const {
+  for (const auto& root : roots_)
+    if (auto trouble = root->engine().start_trouble())
+      return trouble;
+  return std::nullopt;
 }
 
 bool ServedRoots::disk_full() const {

@@ -54,6 +54,8 @@ class ServedRoots {
   bool over(Time now, Millis within) const;
   /// Since when a root is unavailable; nothing while all are available.
   std::optional<Time> away_since() const;
+  /// Why some root can start nothing, and since when.
+  std::optional<StartTrouble> start_trouble() const;
   /// Whether the disk is full that holds the state of some root.
   bool disk_full() const;
   /// Whether the available roots are quiet, and the others have no agent and no backup that runs.
@@ -107,6 +109,7 @@ class ServedRoots {
   std::vector<std::unique_ptr<RootService>> roots_;
   Time since_;
   bool draining_ = false;
+  bool again_ = false;  ///< a place became free that another root may use: it steps again
 };
 
 /// "1 agent", "2 agents".

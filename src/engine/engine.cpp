@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "engine/configured_parts.h"
 #include "engine/decide/run_completion.h"
 #include "engine/input_queue.h"
@@ -27,6 +28,16 @@ constexpr Millis kLookAtProviders{5000};
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
   if (time && (!wake || *time < *wake))
     wake = time;
+}
+
+/// What a person does about a daemon.db that cannot be used; empty if waiting may help.
+std::string remedy_of(const Error& error) {
+  if (error.code == Errc::busy || error.code == Errc::no_space)
+    return "";
+  const bool damaged = error.code == Errc::io || error.code == Errc::not_regular;
+  if (!damaged || error.where.empty())
+    return "baton doctor";
+  return "mv " + shell_word(error.where) + " " + shell_word(error.where + ".damaged");
 }
 
 /// Whether a failed commit may succeed later. Any other error ends the daemon.
@@ -90,10 +101,16 @@ class RealEngine : public Engine {
   Result<Rebuilt> rebuilt(const FlowId& flow) override;
   const FlowIndex& flow_index() const override { return flow_index_; }
   const Plan& plan() const override { return parts_->planning.plan(); }
+  std::optional<StartTrouble> start_trouble() const override {
+    if (!trouble_since_)
+      return std::nullopt;
+    return StartTrouble{trouble_, *trouble_since_, remedy_.empty()};
+  }
   bool disk_full() const override { return disk_space_.full(); }
   DaemonState daemon_state() const override;
 
  private:
+  void cannot_start(const Draft& next, std::string why, const std::optional<Error>& of = {});
   Result<void> bring_up_to_now(Ledger& ledger, Time now);
   void recover_runs(const FlowRecord& record, Time now);
   Result<void> hand_over(Draft& next);
@@ -125,6 +142,7 @@ class RealEngine : public Engine {
             .try_again = try_again_,
             .trouble = trouble_,
             .locked = locked_,
+            .remedy = remedy_,
             .being_written = parts_->intake.being_written(ports_.clock.now()),
             .elsewhere = elsewhere_,
             .now = ports_.clock.now(),
@@ -167,7 +185,9 @@ class RealEngine : public Engine {
   std::optional<Time> retry_;         ///< next step after a failed commit or while the disk is full
   std::optional<Time> try_again_;     ///< no starts until then: processes or space are missing
   std::string trouble_;
-  bool locked_ = false;   ///< `trouble_`: another process locks what is needed
+  std::optional<Time> trouble_since_;  ///< nothing could start at each try since then
+  bool locked_ = false;     ///< `trouble_`: another process locks what is needed
+  std::string remedy_;      ///< of `trouble_`; empty: it may pass by itself
   std::string stop_why_;  ///< not empty: stop all agents, for this reason
 };
 
@@ -271,10 +291,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   }
   const Starter starting = prepare(ports_.agents, next, plan(), launches);
   if (!starting.trouble.empty()) {
-    trouble_ = starting.trouble;
-    locked_ = false;
+    cannot_start(next, starting.trouble);
     parts_->planning.could_not_start(starting.failed, starting.trouble);
-    try_again_ = next.now + kStepAgain;
   }
   if (auto settled = settle_starts(next, starting.prepared); !settled) {
     for (const auto& [start, run] : starting.prepared)
@@ -285,8 +303,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   finish_commit(next);
   run_counting_.end(next, parts_->setup);
   if (auto begun = run_counting_.begin(next, starting.prepared, parts_->setup); !begun) {
-    trouble_ = "a start cannot be counted: " + describe(begun.error());
-    try_again_ = next.now + kStepAgain;
+    cannot_start(next, "a start cannot be counted: " + describe(begun.error()), begun.error());
     undo(next, starting.prepared);
     // All else of this step must not wait until starts can be counted: the next step follows at
     // once and starts nothing.
@@ -360,11 +377,21 @@ void RealEngine::gather(Draft& next) {
   if (kept && parked && counted)
     return;
   const Error& error = !kept ? kept.error() : !parked ? parked.error() : counted.error();
-  trouble_ = (kept && parked ? "it is not known what the agents have spent: "
-                             : "it is not known which providers have a limit: ") +
-             describe(error);
-  locked_ = error.code == Errc::busy;
+  cannot_start(next,
+               (kept && parked ? "it is not known what the agents have spent: "
+                               : "it is not known which providers have a limit: ") +
+                   describe(error),
+               error);
+}
+
+/// Nothing starts before the next try. `of`: what daemon.db said.
+void RealEngine::cannot_start(const Draft& next, std::string why, const std::optional<Error>& of) {
+  trouble_ = std::move(why);
+  locked_ = of && of->code == Errc::busy;
+  remedy_ = of ? remedy_of(*of) : "";
   try_again_ = next.now + kStepAgain;
+  if (!trouble_since_)
+    trouble_since_ = next.now;
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -469,6 +496,8 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   }
   pending_ = disk_space_.committed() || pending_;
   retry_ = disk_space_.full() ? std::optional(next.now + kStepAgain) : std::nullopt;
+  if (!try_again_)
+    trouble_since_.reset();
   // Number the events as the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)

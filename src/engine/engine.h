@@ -37,6 +37,13 @@ struct Ports {
   const TimeZones& zones;
 };
 
+/// Why the daemon can start nothing now; it tries again all the time.
+struct StartTrouble {
+  std::string why;
+  Time since{};
+  bool passing = true;  ///< false: somebody has to act, for example because daemon.db is damaged
+};
+
 struct ConfiguredParts;  // engine/configured_parts.h
 
 /// Call `recover` once. Then call `step` when inputs come in, while `pending` is true, and when
@@ -70,6 +77,8 @@ class Engine {
   virtual bool settled() const = 0;
   /// When the next start may be due by itself; nothing if only somebody outside can bring one.
   virtual std::optional<Time> next_due() const = 0;
+  /// Why nothing can start although the daemon may start agents.
+  virtual std::optional<StartTrouble> start_trouble() const = 0;
   /// How many agents run. An agent that has ended does not count, even if its end is not recorded
   /// yet because the root is unavailable.
   virtual std::size_t running() const = 0;

@@ -53,6 +53,7 @@ class ReadOnlyJournal : public Journal {
   }
   /// Only a daemon settles rows of runs.
   Result<std::optional<Run>> run(const RunId& /*id*/) override { return std::optional<Run>(); }
+  Result<std::vector<Run>> runs_since(Time /*since*/) override { return std::vector<Run>(); }
 
  private:
   std::unique_ptr<JournalReader> reader_;

@@ -188,6 +188,40 @@ TEST_CASE("a run that has not ended counts with the average of its agent's last 
         sums_of(table, runs, {}, kNow + minutes(1)).reached(a_run("new", kNow))->until);
 }
 
+TEST_CASE("a run that ended without a usable amount counts with the average of its agent") {
+  const CapTable table = {{{}, {{CapKey::cost_per_day, 5}, {CapKey::tokens_per_day, 50}}}};
+  CountedRun unknown = ended_run("unknown", kNow - minutes(1), 0);
+  unknown.cost_usd.reset();
+  unknown.tokens.reset();
+  std::vector<CountedRun> runs = {ended_run("a", kNow - hours(2), 2, 7), unknown};
+  CHECK_FALSE(sums_of(table, runs).reached(a_run("new", kNow)));
+  unknown.id = "unknown too";
+  runs.push_back(unknown);
+  const auto reached = sums_of(table, runs).reached(a_run("new", kNow));
+  REQUIRE(reached);
+  CHECK(reached->sum == doctest::Approx(6));
+  CHECK(reached->why == "$6.00 of $5.00 in the last 24 hours (cost_per_day of the whole daemon)");
+  // An agent that never reports a cost has no average.
+  for (CountedRun& run : runs)
+    run.cost_usd.reset();
+  CHECK_FALSE(sums_of(table, runs).reached(a_run("new", kNow)));
+}
+
+TEST_CASE("what is expected of running runs is called an estimate") {
+  const CapTable table = {{{}, {{CapKey::cost_per_day, 3}}}};
+  std::vector<CountedRun> runs = {ended_run("a", kNow - hours(2), 2), a_run("runs", kNow)};
+  CapSums sums = sums_of(table, runs);
+  const auto reached = sums.reached(a_run("new", kNow));
+  REQUIRE(reached);
+  CHECK(reached->why ==
+        "$4.00 of $3.00 in the last 24 hours, with an estimate of $2.00 for runs that have not "
+        "ended (cost_per_day of the whole daemon)");
+  const std::string name = cap_name({}, CapKey::cost_per_day);
+  CHECK(sums.is_estimate(name));
+  runs[1] = ended_run("runs", kNow, 1);
+  CHECK_FALSE(sums_of(table, runs).is_estimate(name));
+}
+
 TEST_CASE("starts of one step count for each other") {
   CapSums sums = sums_of({{{}, {{CapKey::spawns_per_day, 3}}},
                           {{CapScope::agent, "developer"}, {{CapKey::max_running, 2}}}},

@@ -144,5 +144,62 @@ def once(exe):
         check(len(baton.starts()) == 1, baton.starts())
 
 
+def lost(exe):
+    """An emptied daemon.db stops all starts. A removed one is made again, with the runs of the last day in it."""
+    with world.World(exe, command=("sh", "-c", SAYS), limits={"cost_per_day": 15, "max_running": 1}) as baton:
+        baton.start()
+        for name in "abc":
+            baton.ticket(name, "ready")
+        wait_until(lambda: sum(bool(capped(baton, f"rules/t/{name}")) for name in "abc") == 1, "the cap is reached",
+                   lambda: baton.call("status").stdout)
+        file = baton.state + "/daemon.db"
+        with open(file, "r+b") as emptied:
+            emptied.truncate(0)
+        baton.ticket("d", "ready")
+        wait_until(lambda: any(line["reason"] == "cannot_start" for line in baton.lines("status")), "nothing may start",
+                   lambda: baton.call("status").stdout)
+        time.sleep(2)
+        one = status(baton, "rules/t/d")
+        check("daemon.db is damaged" in one["why"] and one["do"] == f"mv {file} {file}.damaged", one)
+        check(len(baton.starts()) == 2, "something was started", baton.starts())
+        os.rename(file, file + ".damaged")
+        wait_until(lambda: capped(baton, "rules/t/d"), "the runs count again", lambda: baton.call("status").stdout)
+        check(len(baton.starts()) == 2 and [row[4] for row in rows(baton)] == [9, 9], baton.starts(), rows(baton))
+        check([line["event"] for line in baton.lines("events")].count("runs_counted_again") == 1, baton.lines("events"))
+
+
+def once_damaged(exe):
+    """`run --once` gives up when daemon.db is damaged, and waits no longer than it may when it is locked."""
+    with world.World(exe, command=("sh", "-c", SAYS)) as baton:
+        baton.ticket("a", "ready")
+        world.write(baton.state + "/daemon.db", b"x" * 8192)
+        done = subprocess.run(baton.run_command("--once"), capture_output=True, text=True, timeout=world.PATIENCE)
+        check(done.returncode == 3 and "nothing can start" in done.stderr and "move it away" in done.stderr, done)
+        os.remove(baton.state + "/daemon.db")
+        baton.once()
+        baton.ticket("b", "ready")
+        db = sqlite3.connect(baton.state + "/daemon.db", isolation_level=None)
+        db.execute("BEGIN EXCLUSIVE")
+        done = subprocess.run(baton.run_command("--once", "--max-wait", "3s"), capture_output=True, text=True,
+                              timeout=world.PATIENCE)
+        db.close()
+        check(done.returncode == 3 and "nothing can start" in done.stderr, done)
+        check(len(baton.starts()) == 1, baton.starts())
+
+
+def unusable_cost(exe):
+    """A run whose cost cannot be used counts with the average of its agent, so that the cap still holds."""
+    with world.World(exe, limits={"cost_per_day": 30, "max_running": 1}) as baton:
+        cost = baton.home + "/cost"
+        baton.settings["agents"]["worker"] = baton.counting(
+            "sh", "-c", f'echo "{{\\"type\\":\\"result\\",\\"total_cost_usd\\":$(cat {cost})}}"')
+        baton.configure()
+        for name, says in (("a", "9"), ("b", "-5"), ("c", "-5"), ("d", "-5"), ("e", "-5"), ("f", "-5")):
+            world.write(cost, says.encode())
+            baton.ticket(name, "ready")
+            done = baton.once()
+        check(len(baton.starts()) == 4 and "$36.00 of $30.00" in done.stdout + done.stderr, baton.starts(), done)
+
+
 if __name__ == "__main__":
-    world.main_parts((cost_of_a_day, kept_by_kill, locked, once))
+    world.main_parts((cost_of_a_day, kept_by_kill, locked, once, lost, once_damaged, unusable_cost))

@@ -573,6 +573,24 @@ def limits_count_all_roots(exe):
         command(baton, "stop", "--all")
 
 
+def once_shares_places(exe):
+    """`run --once` works off all roots, though there is one place for them, whatever has the limit."""
+    for keys in ({"limits": {"max_running": 1}}, {"agent": {"limits": {"max_running": 1}}},
+                 {"rule": {"limits": {"max_running": 1}}}):
+        with world.World(exe) as baton:
+            one, two = (f"{baton.home}/{name}" for name in ("one", "two"))
+            for root in (one, two):
+                for name in "abc":
+                    ticket(root, name, "ready")
+            baton.settings["roots"] = [one, two]
+            baton.settings.update({key: keys[key] for key in keys if key == "limits"})
+            baton.settings["agents"]["worker"].update(keys.get("agent", {}))
+            baton.settings["rules"][0] = {**baton.settings["rules"][0], **keys.get("rule", {})}
+            baton.configure()
+            done = subprocess.run(serve(baton, "--once"), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+            check(len(baton.starts()) == 6, keys, baton.starts(), done.stderr)
+
+
 def stop_all_starts_none(exe):
     """What a stop makes free on one root is for no other that is to stop as well."""
     with world.World(exe, command=("sleep", "1000"), limits={"max_running": 1}) as baton:
@@ -785,7 +803,7 @@ def once(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((once, send_to_one, once_without_its_root, dropped, begun_in_a_folder_that_goes, two_roots, busy_root_starves_none, stop_all_starts_none,
+    world.main_parts((once, send_to_one, once_without_its_root, dropped, begun_in_a_folder_that_goes, two_roots, busy_root_starves_none, stop_all_starts_none, once_shares_places,
                       commands_cover_all_roots, drain_is_the_daemons, control_reaches_what_runs, left_behind,
                       gone_roots_are_shown, gone_without_a_daemon, unreadable_configuration, comes_later, one_is_broken,
                       limits_count_all_roots, reload_changes_roots,

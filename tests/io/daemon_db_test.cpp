@@ -196,6 +196,13 @@ TEST_CASE("a damaged file is an error that says what helps, until it is moved aw
       {"garbage", [](const std::string& path) { test::write(path, std::string(8192, 'x')); }},
       {"cut", [](const std::string& path) { fs::resize_file(path, 5000); }},
       {"cut in the header", [](const std::string& path) { fs::resize_file(path, 60); }},
+      {"emptied", [](const std::string& path) { fs::resize_file(path, 0); }},
+      {"of another program",
+       [](const std::string& path) {
+         fs::remove(path);
+         test::write(path, "");
+         execute(path, "CREATE TABLE notes(text TEXT)");
+       }},
       {"other values",
        [](const std::string& path) {
          execute(path,
@@ -236,14 +243,24 @@ TEST_CASE("a file that takes the place of another one is noticed") {
   CHECK(rows(*daemon).empty());
 }
 
-TEST_CASE("a daemon that was killed before it made the tables leaves an empty file") {
+TEST_CASE("what a killed maker of the file left does not stop the next one") {
   const Place place;
-  test::write(place.file, "");
-  CHECK(rows(*place.open(true)).empty());
+  test::write(place.file + ".new." + std::to_string(getpid()), "half");
   const auto daemon = place.open();
   CHECK(rows(*daemon).empty());
   REQUIRE(daemon->park(row("anthropic")));
   CHECK(rows(*place.open(true)) == std::vector<Parked>{row("anthropic")});
+  CHECK(!fs::exists(place.file + ".new." + std::to_string(getpid())));
+}
+
+TEST_CASE("an empty file is damaged, also under a daemon that has it open") {
+  const Place place;
+  const auto daemon = place.open();
+  REQUIRE(daemon->park(row("anthropic")));
+  fs::resize_file(place.file, 0);
+  const Error error = fault(daemon->parked());
+  CHECK(says(error, "daemon.db is damaged"));
+  CHECK(fault(daemon->park(row("openai"))).code == Errc::io);
 }
 
 TEST_CASE("the file of a newer baton is left alone") {

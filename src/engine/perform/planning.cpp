@@ -88,7 +88,7 @@ std::optional<Hold> Planning::held(const PlanningContext& now) const {
                 "",
                 now.locked ? Reason::journal_locked : Reason::cannot_start,
                 now.trouble + "; tried again at " + iso_time(*now.try_again),
-                "",
+                now.remedy,
                 *now.try_again};
   return std::nullopt;
 }
@@ -494,6 +494,8 @@ void Planning::tell_caps(Draft& next) const {
     next.event(event, {}, why, "", hold.role);
     told.push_back(std::move(hold));
   };
+  // The runs may cost less than is expected of them, and then starts go on at once.
+  std::erase_if(caps, [&](const auto& row) { return sums_->is_estimate(row.first); });
   for (const auto& [cap, hold] : caps)
     tell("cap_reached", {"", cap, Reason::cap_reached, ""},
          hold.why + (hold.until ? "; starts go on at " + iso_time(*hold.until) : "") + ", or by `" +

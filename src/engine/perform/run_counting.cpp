@@ -1,9 +1,16 @@
 #include "engine/perform/run_counting.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace baton {
+namespace {
+
+/// The longest window of a cap.
+constexpr Millis kLongestWindow = std::chrono::hours(24);
+
+}  // namespace
 
 std::optional<CountedRun> counted_run(const Run& run, const Setup& setup) {
   if (run.outcome == Outcome::voided)
@@ -24,11 +31,16 @@ std::optional<CountedRun> counted_run(const Run& run, const Setup& setup) {
     row.ended = run.ended;
   row.cost_usd = run.cost_usd;
   row.tokens = run.tokens;
+  // Its provider kept it from its work.
+  if (!run.live() && says_nothing(run.outcome) && !row.cost_usd)
+    row.cost_usd = 0;
   return row;
 }
 
-/// A row without end whose run the journal does not know was written before a crash.
-Result<void> RunCounting::settle(const Setup& setup) {
+/// A row without end whose run the journal does not know was written before a crash. A run without
+/// a row was in a file that is gone.
+Result<void> RunCounting::settle(Draft& draft, const Setup& setup) {
+  const std::uint64_t file = spending_.file();
   auto open = spending_.open_runs();
   if (!open)
     return pass_on(open);
@@ -43,14 +55,35 @@ Result<void> RunCounting::settle(const Setup& setup) {
       spending_.end(*now);
   }
   spending_.flush();
-  settled_ = true;
+  auto recent = journal_.runs_since(draft.now - kLongestWindow);
+  if (!recent)
+    return pass_on(recent);
+  auto counted = spending_.counted(draft.now);
+  if (!counted)
+    return pass_on(counted);
+  std::vector<CountedRun> missing;
+  for (const Run& run : *recent)
+    if (std::none_of((*counted)->runs.begin(), (*counted)->runs.end(),
+                     [&](const CountedRun& row) { return row.id == run.id; }))
+      if (auto row = counted_run(run, setup))
+        missing.push_back(*std::move(row));
+  if (auto entered = spending_.begin(missing); !entered)
+    return entered;
+  if (!missing.empty())
+    draft.event("runs_counted_again", {},
+                "daemon.db lacked " + std::to_string(missing.size()) +
+                    (missing.size() == 1 ? " run" : " runs") +
+                    " of the last 24 hours, as a new one does; what this root's journal knows of "
+                    "them counts again. Limits of providers and raised caps of an old daemon.db "
+                    "are lost");
+  settled_ = file;
   return {};
 }
 
-Result<const Counted*> RunCounting::take(const Draft& draft, const Setup& setup) {
+Result<const Counted*> RunCounting::take(Draft& draft, const Setup& setup) {
   // A rehearsal changes nothing, and nothing that it shows depends on it.
-  if (!settled_ && !setup.rehearsal)
-    if (auto settled = settle(setup); !settled)
+  if (!setup.rehearsal && settled_ != spending_.file())
+    if (auto settled = settle(draft, setup); !settled)
       return pass_on(settled);
   end(draft, setup);
   return spending_.counted(draft.now);

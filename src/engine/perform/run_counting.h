@@ -2,8 +2,10 @@
 
 // Keeps the rows of this root's runs that caps count (core/caps.h) in step with the journal: a row
 // is there before the journal begins the run and has its end before the journal ends it. After a
-// crash the rows without end are settled by the journal.
+// crash the rows without end are settled by the journal. Rows that are missing, because somebody has
+// removed the file, are entered from the journal again.
 
+#include <cstdint>
 #include <optional>
 
 #include "config/setup.h"
@@ -22,7 +24,7 @@ class RunCounting {
 
   /// Enters the ends of the draft, and settles what the last daemon left. Returns all rows, valid
   /// until the next call. An error: the sums are unknown, so nothing may start.
-  Result<const Counted*> take(const Draft& draft, const Setup& setup);
+  Result<const Counted*> take(Draft& draft, const Setup& setup);
   /// Adds the rows of runs that the draft begins. Call it before the commit. An error: none of them
   /// may begin.
   Result<void> begin(const Draft& draft, const Prepares& prepared, const Setup& setup);
@@ -32,11 +34,11 @@ class RunCounting {
   void drop(const Prepares& prepared);
 
  private:
-  Result<void> settle(const Setup& setup);
+  Result<void> settle(Draft& draft, const Setup& setup);
 
   Spending& spending_;
   Journal& journal_;
-  bool settled_ = false;
+  std::optional<std::uint64_t> settled_;  ///< the number of the file that was settled
 };
 
 }  // namespace baton

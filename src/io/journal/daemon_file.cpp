@@ -83,12 +83,15 @@ std::string daemon_db_path(const std::string& state_folder) {
 bool DaemonFile::is_there() {
   struct stat facts {};
   const bool there = !path_.empty() && lstat(path_.c_str(), &facts) == 0;
-  if (!there || facts.st_dev != device_ || facts.st_ino != inode_)
+  if (!there || facts.st_dev != device_ || facts.st_ino != inode_) {
+    // That a file comes where none was is no loss.
+    if (inode_ != 0)
+      ++number_;
     close();
-  device_ = facts.st_dev;
-  inode_ = facts.st_ino;
-  // Empty: whoever made it was killed before the tables were there.
-  return there && (!S_ISREG(facts.st_mode) || facts.st_size > 0);
+  }
+  device_ = there ? facts.st_dev : 0;
+  inode_ = there ? facts.st_ino : 0;
+  return there;
 }
 
 void DaemonFile::close() {
@@ -103,6 +106,10 @@ Result<void> DaemonFile::look() const {
     return system_error(errno, "cannot look at it", path_);
   if (!S_ISREG(facts.st_mode))
     return fail(Errc::not_regular, std::string("it is not a regular file") + kBeginAnewWithout,
+                path_);
+  // It gets its name only with its tables, so baton never leaves an empty one.
+  if (facts.st_size == 0)
+    return fail(Errc::io, std::string("daemon.db is damaged: it is empty") + kBeginAnewWithout,
                 path_);
   if (access(path_.c_str(), read_only_ ? R_OK : R_OK | W_OK) != 0)
     return fail(Errc::denied,
@@ -125,27 +132,55 @@ Result<void> DaemonFile::explained(Result<void> done) const {
   return done;
 }
 
-Result<void> DaemonFile::make_tables(Database& db) const {
-  std::int64_t tables = 0;
-  auto done = rows::each(db, "daemon.db", "SELECT count(*) FROM sqlite_schema", {},
-                         [&](Statement& row) { tables = row.integer(); });
-  if (done && tables == 0 && !read_only_)
-    done = db.execute(kTables);
+/// A database of another program is left as it is.
+Result<void> DaemonFile::has_tables(Database& db) const {
+  std::int64_t found = 0;
+  auto done = rows::each(
+      db, "daemon.db", "SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'parked')", {},
+      [&](Statement& row) { found = row.integer(); });
+  if (done && found < 2)
+    return fail(Errc::io,
+                std::string("daemon.db is damaged: it lacks baton's tables, as a database of "
+                            "another program does") +
+                    kBeginAnewWithout,
+                path_);
+  return done;
+}
+
+/// Makes the file with its tables under another name first: nobody sees it without them, and what
+/// somebody else has made meanwhile stays.
+Result<void> DaemonFile::make() const {
+  const std::string made = path_ + ".new." + std::to_string(getpid());
+  (void)unlink(made.c_str());
+  const Fd file(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  if (!file)
+    return system_error(errno, "cannot make it", path_);
+  auto done = [&]() -> Result<void> {
+    auto db = Database::open(made, Database::Access::write);
+    if (!db)
+      return pass_on(db);
+    return (*db)->execute(kTables);
+  }();
+  // Linked after the connection has been closed: then all is in this one file.
+  if (done && link(made.c_str(), path_.c_str()) != 0 && errno != EEXIST)
+    done = system_error(errno, "cannot make it", path_);
+  for (const char* const suffix : {"", "-wal", "-shm", "-journal"})
+    (void)unlink((made + suffix).c_str());
   return done;
 }
 
 Result<void> DaemonFile::open(bool make) {
-  if (db_ != nullptr)
-    return {};
-  if (make) {
-    const Fd file(
-        ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-    if (!file && errno != EEXIST)
-      return system_error(errno, "cannot make it", path_);
+  if (make && !is_there()) {
+    if (auto made = this->make(); !made)
+      return explained(std::move(made));
     (void)is_there();
   }
-  if (auto usable = look(); !usable)
+  if (auto usable = look(); !usable) {
+    close();
     return usable;
+  }
+  if (db_ != nullptr)
+    return {};
   // A reader who may write rolls back what a killed writer began.
   const bool may_write = !read_only_ || access(path_.c_str(), W_OK) == 0;
   auto db = Database::open(path_, !read_only_ ? Database::Access::write
@@ -154,9 +189,9 @@ Result<void> DaemonFile::open(bool make) {
   if (!db)
     return explained(tl::unexpected<Error>(db.error()));
   auto done = (*db)->execute(kBusyTimeout);
-  if (done)
-    done = make_tables(**db);
   std::int64_t version = 0;
+  if (done)
+    done = has_tables(**db);
   if (done)
     done = rows::each(**db, "meta", "SELECT value FROM meta WHERE name = 'version'", {},
                       [&](Statement& row) { version = row.integer(); });
@@ -165,7 +200,7 @@ Result<void> DaemonFile::open(bool make) {
     return explained(std::move(done));
   }
   if (version != kVersion)
-    return fail(Errc::io,
+    return fail(Errc::config,
                 "it has version " + std::to_string(version) + ", this baton knows " +
                     std::to_string(kVersion) + ": another baton wrote it; use that one",
                 path_);

@@ -24,12 +24,14 @@ class DaemonFile {
   /// An empty path: there is no file, and none is made.
   DaemonFile(std::string path, bool read_only) : path_(std::move(path)), read_only_(read_only) {}
 
-  /// Whether it has anything to read. Closes it if it was removed, or if another file has its
+  /// Whether there is a file. Closes it if it was removed, or if another file has its
   /// place.
   bool is_there();
+  /// Differs when `is_there` has found the file gone, or another one in its place.
+  std::uint64_t number() const { return number_; }
   bool read_only() const { return read_only_; }
   /// Opens it unless it is open. `make`: makes it if it is missing. Errc::io: it is damaged, or a
-  /// newer baton wrote it. Errc::not_regular, denied, busy; the message says what helps.
+  /// empty, or of another program. Errc::config: another baton wrote it. Errc::not_regular, denied, busy; the message says what helps.
   Result<void> open(bool make);
   /// Closes it: it is gone, or another file has its place.
   void close();
@@ -62,12 +64,14 @@ class DaemonFile {
 
  private:
   Result<void> look() const;
-  Result<void> make_tables(sqlite::Database& db) const;
+  Result<void> make() const;
+  Result<void> has_tables(sqlite::Database& db) const;
 
   const std::string path_;
   const bool read_only_;
   dev_t device_ = 0;  ///< of the file that is open
   ino_t inode_ = 0;
+  std::uint64_t number_ = 1;
   std::unique_ptr<sqlite::Database> db_;
   std::int64_t seen_ = -1;  ///< `data_version` at the last look; -1: something is new
 };

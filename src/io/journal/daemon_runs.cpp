@@ -148,6 +148,11 @@ class DaemonRuns : public Spending {
 
   void flush() override { (void)keep(); }
 
+  std::uint64_t file() override {
+    (void)file_.is_there();
+    return file_.number();
+  }
+
   Result<std::vector<CountedRun>> open_runs() override {
     if (auto done = keep(); !done)
       return pass_on(done);

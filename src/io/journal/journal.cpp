@@ -73,6 +73,19 @@ class SqliteJournal : public Journal {
     return found;
   }
 
+  Result<std::vector<Run>> runs_since(Time since) override {
+    std::vector<Run> found;
+    auto done = rows::each(
+        *db_, "runs",
+        "SELECT " + std::string(rows::run_columns()) +
+            " FROM runs WHERE state <> 'ended' OR started >= ?1 OR ended >= ?1 ORDER BY started",
+        [&](sqlite::Statement& s) { s.add(rows::millis(since)); },
+        [&](sqlite::Statement& row) { found.push_back(rows::read_run(row, runs_)); });
+    if (!done)
+      return pass_on(done);
+    return found;
+  }
+
   Result<Arrival> commit(const Commit& commit) override {
     auto done = try_commit(commit);
     if (!done && done.error().code == Errc::no_space && reuse_log())

@@ -24,7 +24,8 @@ inline constexpr const char* kBeginAnew =
     "and starts again what is due";
 /// The same for `daemon.db`.
 inline constexpr const char* kBeginAnewWithout =
-    "; move it away: baton then begins a new one, and knows none of the limits that it has";
+    "; move it away: baton then begins a new one and enters the runs of the last 24 hours from the "
+    "journals; the limits of providers and the raised caps in it are lost";
 inline constexpr std::string_view kDaemonDb = "daemon.db";
 
 }  // namespace baton
