@@ -187,6 +187,7 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
                         amount_text(key, raise.by) + " until " + iso_time(end_of(raise)) +
                         (raise.who.empty() ? "" : " by " + raise.who);
           change(end_of(raise));
+          raises_.push_back(raise);
         }
       // A flow is no run.
       (key == CapKey::max_flows ? flows_ : sums_).push_back(std::move(sum));
@@ -392,6 +393,15 @@ std::string raise_command(const CapPlace& place, CapKey key, double by) {
               ? std::string("--all")
               : "--" + std::string(word(place.scope)) + " " + shell_word(place.name)) +
          " --raise " + std::string(word(key)) + "=" + amount;
+}
+
+std::string daemon_db_remedy(const Error& error) {
+  if (error.code == Errc::busy || error.code == Errc::no_space)
+    return "";
+  const bool damaged = error.code == Errc::io || error.code == Errc::not_regular;
+  if (!damaged || error.where.empty())
+    return "baton doctor";
+  return "mv " + shell_word(error.where) + " " + shell_word(error.where + ".damaged");
 }
 
 std::string amount_text(CapKey key, double amount) {

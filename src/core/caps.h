@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "core/flow.h"
 #include "core/run.h"
@@ -167,6 +168,8 @@ class CapSums {
   bool is_estimate(const std::string& cap_name) const;
   /// Whether the sum of the cap is below half of it. People hear of a cap again only after that.
   bool is_low(const std::string& cap_name) const;
+  /// The raises that are in force.
+  const std::vector<CapRaise>& raises() const { return raises_; }
   /// The sums change by themselves then.
   std::optional<Time> next_change() const { return next_change_; }
 
@@ -199,6 +202,7 @@ class CapSums {
   Time now_{};
   std::vector<Sum> sums_;
   std::vector<Sum> flows_;  ///< of `max_flows`
+  std::vector<CapRaise> raises_;
   std::map<Role, Averages> averages_;
   std::map<std::string, std::vector<Time>> shell_;  ///< starts by flow, in order
   std::optional<Time> next_change_;
@@ -211,6 +215,8 @@ std::vector<Role> agents_without_cost(const CapTable& table, const std::string& 
 
 /// The command that raises a cap by itself once more, to be pasted.
 std::string raise_command(const CapPlace& place, CapKey key, double by);
+/// The command that helps when `daemon.db` cannot be used; empty if waiting may help.
+std::string daemon_db_remedy(const Error& error);
 /// An amount for people: `$30.00`, `500`.
 std::string amount_text(CapKey key, double amount);
 

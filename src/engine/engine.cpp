@@ -30,16 +30,6 @@ void sooner(std::optional<Time>& wake, std::optional<Time> time) {
     wake = time;
 }
 
-/// What a person does about a daemon.db that cannot be used; empty if waiting may help.
-std::string remedy_of(const Error& error) {
-  if (error.code == Errc::busy || error.code == Errc::no_space)
-    return "";
-  const bool damaged = error.code == Errc::io || error.code == Errc::not_regular;
-  if (!damaged || error.where.empty())
-    return "baton doctor";
-  return "mv " + shell_word(error.where) + " " + shell_word(error.where + ".damaged");
-}
-
 /// Whether a failed commit may succeed later. Any other error ends the daemon.
 bool is_passing(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy;
@@ -388,7 +378,7 @@ void RealEngine::gather(Draft& next) {
 void RealEngine::cannot_start(const Draft& next, std::string why, const std::optional<Error>& of) {
   trouble_ = std::move(why);
   locked_ = of && of->code == Errc::busy;
-  remedy_ = of ? remedy_of(*of) : "";
+  remedy_ = of ? daemon_db_remedy(*of) : "";
   try_again_ = next.now + kStepAgain;
   if (!trouble_since_)
     trouble_since_ = next.now;

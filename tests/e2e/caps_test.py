@@ -78,6 +78,12 @@ def cost_of_a_day(exe):
                       "cost_per_week=1", "spawns_per_day=1"):
             baton.call("resume", "--all", "--raise", wrong, code=2)
         check("higher until" in baton.call("resume", flow, "--raise", "cost_per_day=8").stdout, "it is raised")
+        wait_until(lambda: any(line["event"] == "cap_raised" for line in baton.lines("events")), "the raise is an event")
+        raised = [line for line in baton.lines("events") if line["event"] == "cap_raised"]
+        check(len(raised) == 1 and "cost_per_day of the whole daemon is raised by $8.00 until" in raised[0]["why"], raised)
+        answer = baton.call("resume", "--all", "--raise", "max_running=2", code=2)
+        check("baton reload" in answer.stderr, answer)
+        baton.call("resume", "--all", "--raise", "spawns_per_day=1.5", code=2)
         wait_until(lambda: len(baton.starts()) == 4, "one more starts", lambda: baton.call("status").stdout)
         wait_until(lambda: len([1 for row in rows(baton) if row[3]]) == 4, "it has ended")
         time.sleep(1)

@@ -45,6 +45,10 @@ Result<Raise> parse_raise(const std::string& text) {
     return fail(Errc::usage, "--raise `" + printable(text, 80) +
                                  "`: write a number above 0 that is added to the cap, such as " +
                                  std::string(word(*key)) + "=50");
+  if (!word(*key).starts_with("cost_") && raise.by != std::floor(raise.by))
+    return fail(Errc::usage, "--raise `" + printable(text, 80) + "`: " + std::string(word(*key)) +
+                                 " is counted in whole numbers; write one, such as " +
+                                 std::string(word(*key)) + "=50");
   return raise;
 }
 
@@ -54,7 +58,7 @@ std::string keys_of(const Config& config, const CapPlace& place) {
   if (const auto caps = config.caps.find(place); caps != config.caps.end())
     for (const auto& [key, cap] : caps->second)
       keys.emplace_back(word(key));
-  return keys.empty() ? text(place) + " has no cap in the configuration"
+  return keys.empty() ? text(place) + " has no cap that can be raised in the configuration"
                       : text(place) + " has caps for: " + join(keys, ", ");
 }
 
@@ -77,6 +81,11 @@ std::optional<std::pair<CapPlace, CapKey>> parse_cap_name(const std::string& nam
 
 ExitCode add(const Context& context, const CapPlace& place, const Raise& raise) {
   const auto caps = context.config().caps.find(place);
+  if (place.scope == CapScope::everything && raise.key == CapKey::max_running) {
+    complain("the places of the whole daemon are no cap that can be raised: change "
+             "`limits: { max_running: N }` in the configuration, then `baton reload`");
+    return ExitCode::usage;
+  }
   if (caps == context.config().caps.end() || !caps->second.contains(raise.key)) {
     complain("there is no cap " + std::string(word(raise.key)) +
              " to raise: " + keys_of(context.config(), place));

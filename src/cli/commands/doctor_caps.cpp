@@ -42,12 +42,14 @@ std::set<Role> silent_so_far(const Context& context, Diagnoses& all) {
     const auto spending = make_spending(folder, true);
     const auto counted = spending->counted(real_clock()->wall());
     if (!counted) {
+      const std::string remedy = daemon_db_remedy(counted.error());
       all.push_back(
           {Level::error, "state",
            "what the agents have spent is unknown, so nothing starts: " + describe(counted.error()),
-           "end the process that locks daemon.db; if the file is damaged, stop all "
-           "daemons and remove it: the sums of caps and the limits of providers begin "
-           "anew"});
+           remedy.empty() ? "end the process that locks it, or wait until it lets go"
+           : remedy.starts_with("mv ")
+               ? remedy
+               : "do as the end of the message says; nothing has to be removed"});
       continue;
     }
     for (Role& agent :

@@ -52,9 +52,27 @@ Answer stop(const Request& request, FlowRecord& record, Draft& draft) {
   return {true, "stopping " + plural(live_runs(record), "agent")};
 }
 
+/// Why a resumed flow waits all the same: its provider has a limit or refuses the login.
+const Hold* provider_hold(const FlowRecord& record) {
+  const auto found = std::find_if(record.holds.begin(), record.holds.end(), [](const Hold& hold) {
+    return hold.cause.reason == Reason::provider_limit || hold.cause.reason == Reason::login_refused;
+  });
+  return found == record.holds.end() ? nullptr : &*found;
+}
+
+/// What lets it go on.
+std::string provider_remedy(const Hold& hold) {
+  return hold.cause.reason == Reason::login_refused
+             ? hold.action
+             : "`baton limits` lists the provider, and `baton limits --clear PROVIDER` tries now";
+}
+
 Answer resume(FlowRecord& record, Draft& draft) {
+  const Hold* const waits = provider_hold(record);
+  const std::string but =
+      waits == nullptr ? "" : ", but it waits: " + waits->why + "; " + provider_remedy(*waits);
   lift(record, draft);
-  return {true, "resumed"};
+  return {true, "resumed" + but};
 }
 
 /// The ended runs that `retry` forgives. A retry also says that a person has looked after the
@@ -182,13 +200,19 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
   FlowRecord& root = draft.touch(FlowId{});
   std::size_t running = 0;
   std::size_t capped = 0;
-  std::string raise;  // what lets flows at a cap go on
+  std::set<std::string> raises;     // what lets flows at a cap go on
+  std::size_t parked = 0;
+  std::set<std::string> remedies;   // what lets flows go on whose provider has a limit
   for (const auto& [flow, record] : records) {
     if (flow == FlowId{} || draft.find(flow) == nullptr)
       continue;
     if (const Hold* const cap = cap_of(record)) {
       ++capped;
-      raise = cap->action;
+      raises.insert("`" + cap->action + "`");
+    }
+    if (const Hold* const waits = provider_hold(record)) {
+      ++parked;
+      remedies.insert(provider_remedy(*waits));
     }
     running += live_runs(record);
     draft.decide.insert(flow);
@@ -209,11 +233,15 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
   }
   if (request.verb == "resume") {
     (void)resume(root, draft);
-    return {true, "everything is resumed" +
-                      (capped == 0 ? ""
-                                   : ", but " + plural(capped, "flow") +
-                                         (capped == 1 ? " waits" : " wait") + " at a cap: `" +
-                                         raise + "` lets them go on")};
+    const auto but = [](std::size_t flows, const std::string& why,
+                        const std::set<std::string>& help) {
+      const std::vector<std::string> all(help.begin(), help.end());
+      return flows == 0 ? std::string()
+                        : ", but " + plural(flows, "flow") + (flows == 1 ? " waits" : " wait") +
+                              why + join(all, ", ");
+    };
+    return {true, "everything is resumed" + but(capped, " at a cap; to go on: ", raises) +
+                      but(parked, " for a provider: ", remedies)};
   }
   return {false, "`" + printable(request.verb, 40) + "` needs a flow"};
 }

@@ -481,7 +481,14 @@ void Planning::tell_caps(Draft& next) const {
       for (const Hold& hold : holds->second)
         if (!hold.cap.empty())
           caps.try_emplace(hold.cap, hold);
+  const auto raise_name = [](const CapRaise& raise) {
+    return "raised " + cap_name(raise.place, raise.key) + " " + iso_time(raise.since, true);
+  };
   std::erase_if(told, [&](const Hold& hold) {
+    if (hold.subject.starts_with("raised "))
+      return std::none_of(
+          sums_->raises().begin(), sums_->raises().end(),
+          [&](const CapRaise& raise) { return raise_name(raise) == hold.subject; });
     return is_cap(hold) &&
            (hold.role.empty() ? !caps.contains(hold.subject) && sums_->is_low(hold.subject)
                               : !silent(hold.role));
@@ -500,6 +507,11 @@ void Planning::tell_caps(Draft& next) const {
     tell("cap_reached", {"", cap, Reason::cap_reached, ""},
          hold.why + (hold.until ? "; starts go on at " + iso_time(*hold.until) : "") + ", or by `" +
              hold.action + "`");
+  for (const CapRaise& raise : sums_->raises())
+    tell("cap_raised", {"", raise_name(raise), Reason::cap_reached, ""},
+         "the cap " + std::string(word(raise.key)) + " of " + text(raise.place) + " is raised by " +
+             amount_text(raise.key, raise.by) + " until " + iso_time(end_of(raise)) +
+             (raise.who.empty() ? "" : ", by " + raise.who));
   for (const Role& agent : without_cost_)
     tell("cost_unknown", {agent, "cost", Reason::cap_reached, ""},
          "the agent `" + agent +
