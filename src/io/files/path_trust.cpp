@@ -24,11 +24,15 @@ Result<void> check_one(const struct stat& info, const std::string& path) {
   if (S_ISLNK(info.st_mode))
     return {};  // a link has no mode; the folder decides who may replace it
   const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && info.st_uid == 0;
-  if ((info.st_mode & S_IWGRP) != 0 && !sticky)
-    return fail(Errc::denied, "can be written by its group", path);
-  if ((info.st_mode & S_IWOTH) != 0 && !sticky)
-    return fail(Errc::denied, "can be written by everybody", path);
-  return {};
+  const bool group = (info.st_mode & S_IWGRP) != 0;
+  const bool others = (info.st_mode & S_IWOTH) != 0;
+  if (sticky || (!group && !others))
+    return {};
+  return fail(Errc::denied,
+              std::string("can be written by ") +
+                  (others ? "everybody" : "its group") + "; `chmod go-w " + shell_word(path) +
+                  "` ends that",
+              path);
 }
 
 Result<std::string> link_target(const std::string& path) {
