@@ -691,8 +691,10 @@ const Runner::Acts& Runner::troubles() {
       {"spending",
        [](Runner& r, const Value& v, const Value&) -> Fault {
          const auto word = json::text(v).value_or("");
-         if (word != "locked" && word != "unwritable" && word != "free")
+         if (word != "locked" && word != "unwritable" && word != "free" && word != "lost")
            return no_such_word;
+         if (word == "lost")
+           r.world_.spending.lose();
          r.world_.spending.locked = word == "locked";
          r.world_.spending.unwritable = word == "unwritable";
          return r.settle();
