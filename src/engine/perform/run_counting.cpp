@@ -67,15 +67,16 @@ Result<void> RunCounting::settle(Draft& draft, const Setup& setup) {
                      [&](const CountedRun& row) { return row.id == run.id; }))
       if (auto row = counted_run(run, setup))
         missing.push_back(*std::move(row));
-  if (auto entered = spending_.begin(missing); !entered)
-    return entered;
-  if (!missing.empty())
+  if (!missing.empty()) {
+    if (auto entered = spending_.begin(missing); !entered)
+      return entered;
     draft.event("runs_counted_again", {},
                 "daemon.db lacked " + std::to_string(missing.size()) +
                     (missing.size() == 1 ? " run" : " runs") +
                     " of the last 24 hours, as a new one does; what this root's journal knows of "
                     "them counts again. Limits of providers and raised caps of an old daemon.db "
                     "are lost");
+  }
   settled_ = file;
   return {};
 }

@@ -164,6 +164,8 @@ Result<void> DaemonFile::make() const {
   // Linked after the connection has been closed: then all is in this one file.
   if (done && link(made.c_str(), path_.c_str()) != 0 && errno != EEXIST)
     done = system_error(errno, "cannot make it", path_);
+  if (!done)
+    done.error().where = path_;
   for (const char* const suffix : {"", "-wal", "-shm", "-journal"})
     (void)unlink((made + suffix).c_str());
   return done;

@@ -13,8 +13,9 @@ namespace {
 constexpr int kBusyMillis = 5000;
 constexpr std::size_t kShownBytes = 80;
 
+/// Also before it has its name.
 bool is_daemon_db(std::string_view path) {
-  return path.substr(path.rfind('/') + 1) == kDaemonDb;
+  return path.substr(path.rfind('/') + 1).starts_with(kDaemonDb);
 }
 
 /// How messages name a file.
