@@ -1,6 +1,6 @@
 #include "engine/perform/run_counting.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -61,10 +61,12 @@ Result<void> RunCounting::settle(Draft& draft, const Setup& setup) {
   auto counted = spending_.counted(draft.now);
   if (!counted)
     return pass_on(counted);
+  std::set<RunId> known;
+  for (const CountedRun& row : (*counted)->runs)
+    known.insert(row.id);
   std::vector<CountedRun> missing;
   for (const Run& run : *recent)
-    if (std::none_of((*counted)->runs.begin(), (*counted)->runs.end(),
-                     [&](const CountedRun& row) { return row.id == run.id; }))
+    if (!known.contains(run.id))
       if (auto row = counted_run(run, setup))
         missing.push_back(*std::move(row));
   if (!missing.empty()) {
