@@ -270,15 +270,13 @@ CapReached CapSums::reached(const Sum& sum) const {
   if (!reached.until && window_of(sum.key))
     reached.until = now_ + *window_of(sum.key);
   const std::string unit(row_of(sum.key).unit);
-  const double estimated =
-      sum.estimated + (is_cost(sum.key) || is_tokens(sum.key) ? sum.added : 0);
+  const double estimated = sum.estimated + (is_cost(sum.key) || is_tokens(sum.key) ? sum.added : 0);
   reached.why = amount_text(sum.key, reached.sum) + " of " + amount_text(sum.key, sum.cap) +
                 (unit.empty() ? "" : " " + unit) + window_text(sum.key) +
                 (estimated > 0 ? ", with an estimate of " + amount_text(sum.key, estimated) +
                                      " for runs that have not ended"
                                : "") +
-                " (" +
-                std::string(word(sum.key)) + " of " + text(sum.place) + ")" + sum.raised;
+                " (" + std::string(word(sum.key)) + " of " + text(sum.place) + ")" + sum.raised;
   return reached;
 }
 

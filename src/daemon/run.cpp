@@ -253,8 +253,8 @@ class Service {
     else if (drained)
       spdlog::info("drained");
     const int code = lost || full || stuck ? static_cast<int>(ExitCode::unreachable)
-                     : options_.once ? report_once()
-                                     : static_cast<int>(ExitCode::fine);
+                     : options_.once       ? report_once()
+                                           : static_cast<int>(ExitCode::fine);
     // The last step may have changed the statuses.
     (void)roots_.write_statuses();
     // Without --once, the first Ctrl-C asks for a drain, and the daemon has done that. With --once,
@@ -284,8 +284,9 @@ class Service {
   /// Why nothing can start, if no agent runs and it will not pass in time.
   std::optional<StartTrouble> lasting_trouble() const {
     auto trouble = roots_.start_trouble();
-    const Millis patience =
-        trouble && trouble->passing ? std::max(kAwayForGood, options_.once->max_wait) : kAwayForGood;
+    const Millis patience = trouble && trouble->passing
+                                ? std::max(kAwayForGood, options_.once->max_wait)
+                                : kAwayForGood;
     const bool lasts =
         trouble && roots_.running() == 0 && clock_->now() - trouble->since >= patience;
     return lasts ? trouble : std::nullopt;

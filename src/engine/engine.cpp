@@ -176,9 +176,9 @@ class RealEngine : public Engine {
   std::optional<Time> try_again_;     ///< no starts until then: processes or space are missing
   std::string trouble_;
   std::optional<Time> trouble_since_;  ///< nothing could start at each try since then
-  bool locked_ = false;     ///< `trouble_`: another process locks what is needed
-  std::string remedy_;      ///< of `trouble_`; empty: it may pass by itself
-  std::string stop_why_;  ///< not empty: stop all agents, for this reason
+  bool locked_ = false;                ///< `trouble_`: another process locks what is needed
+  std::string remedy_;                 ///< of `trouble_`; empty: it may pass by itself
+  std::string stop_why_;               ///< not empty: stop all agents, for this reason
 };
 
 Result<void> RealEngine::recover() {

@@ -82,8 +82,9 @@ std::optional<std::pair<CapPlace, CapKey>> parse_cap_name(const std::string& nam
 ExitCode add(const Context& context, const CapPlace& place, const Raise& raise) {
   const auto caps = context.config().caps.find(place);
   if (place.scope == CapScope::everything && raise.key == CapKey::max_running) {
-    complain("the places of the whole daemon are no cap that can be raised: change "
-             "`limits: { max_running: N }` in the configuration, then `baton reload`");
+    complain(
+        "the places of the whole daemon are no cap that can be raised: change "
+        "`limits: { max_running: N }` in the configuration, then `baton reload`");
     return ExitCode::usage;
   }
   if (caps == context.config().caps.end() || !caps->second.contains(raise.key)) {

@@ -55,7 +55,8 @@ Answer stop(const Request& request, FlowRecord& record, Draft& draft) {
 /// Why a resumed flow waits all the same: its provider has a limit or refuses the login.
 const Hold* provider_hold(const FlowRecord& record) {
   const auto found = std::find_if(record.holds.begin(), record.holds.end(), [](const Hold& hold) {
-    return hold.cause.reason == Reason::provider_limit || hold.cause.reason == Reason::login_refused;
+    return hold.cause.reason == Reason::provider_limit ||
+           hold.cause.reason == Reason::login_refused;
   });
   return found == record.holds.end() ? nullptr : &*found;
 }
@@ -200,9 +201,9 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
   FlowRecord& root = draft.touch(FlowId{});
   std::size_t running = 0;
   std::size_t capped = 0;
-  std::set<std::string> raises;     // what lets flows at a cap go on
+  std::set<std::string> raises;  // what lets flows at a cap go on
   std::size_t parked = 0;
-  std::set<std::string> remedies;   // what lets flows go on whose provider has a limit
+  std::set<std::string> remedies;  // what lets flows go on whose provider has a limit
   for (const auto& [flow, record] : records) {
     if (flow == FlowId{} || draft.find(flow) == nullptr)
       continue;

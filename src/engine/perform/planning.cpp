@@ -486,9 +486,8 @@ void Planning::tell_caps(Draft& next) const {
   };
   std::erase_if(told, [&](const Hold& hold) {
     if (hold.subject.starts_with("raised "))
-      return std::none_of(
-          sums_->raises().begin(), sums_->raises().end(),
-          [&](const CapRaise& raise) { return raise_name(raise) == hold.subject; });
+      return std::none_of(sums_->raises().begin(), sums_->raises().end(),
+                          [&](const CapRaise& raise) { return raise_name(raise) == hold.subject; });
     return is_cap(hold) &&
            (hold.role.empty() ? !caps.contains(hold.subject) && sums_->is_low(hold.subject)
                               : !silent(hold.role));

@@ -45,7 +45,7 @@ struct PlanningContext {
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
   bool locked = false;  ///< `trouble`: another process locks what is needed
-  std::string remedy;    ///< of `trouble`; empty: it may pass by itself
+  std::string remedy;   ///< of `trouble`; empty: it may pass by itself
   /// Files that cannot be parsed or read and may still be being written, by flow.
   std::map<FlowId, std::vector<std::string>> being_written;
   /// Agents that work on files that belong to other flows by now.

@@ -2,8 +2,8 @@
 
 // Keeps the rows of this root's runs that caps count (core/caps.h) in step with the journal: a row
 // is there before the journal begins the run and has its end before the journal ends it. After a
-// crash the rows without end are settled by the journal. Rows that are missing, because somebody has
-// removed the file, are entered from the journal again.
+// crash the rows without end are settled by the journal. Rows that are missing, because somebody
+// has removed the file, are entered from the journal again.
 
 #include <cstdint>
 #include <optional>

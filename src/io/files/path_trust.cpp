@@ -29,9 +29,8 @@ Result<void> check_one(const struct stat& info, const std::string& path) {
   if (sticky || (!group && !others))
     return {};
   return fail(Errc::denied,
-              std::string("can be written by ") +
-                  (others ? "everybody" : "its group") + "; `chmod go-w " + shell_word(path) +
-                  "` ends that",
+              std::string("can be written by ") + (others ? "everybody" : "its group") +
+                  "; `chmod go-w " + shell_word(path) + "` ends that",
               path);
 }
 

@@ -135,9 +135,9 @@ Result<void> DaemonFile::explained(Result<void> done) const {
 /// A database of another program is left as it is.
 Result<void> DaemonFile::has_tables(Database& db) const {
   std::int64_t found = 0;
-  auto done = rows::each(
-      db, "daemon.db", "SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'parked')", {},
-      [&](Statement& row) { found = row.integer(); });
+  auto done = rows::each(db, "daemon.db",
+                         "SELECT count(*) FROM sqlite_schema WHERE name IN ('meta', 'parked')", {},
+                         [&](Statement& row) { found = row.integer(); });
   if (done && found < 2)
     return fail(Errc::io,
                 std::string("daemon.db is damaged: it lacks baton's tables, as a database of "
@@ -152,7 +152,8 @@ Result<void> DaemonFile::has_tables(Database& db) const {
 Result<void> DaemonFile::make() const {
   const std::string made = path_ + ".new." + std::to_string(getpid());
   (void)unlink(made.c_str());
-  const Fd file(::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+  const Fd file(
+      ::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
   if (!file)
     return system_error(errno, "cannot make it", path_);
   auto done = [&]() -> Result<void> {

@@ -31,7 +31,8 @@ class DaemonFile {
   std::uint64_t number() const { return number_; }
   bool read_only() const { return read_only_; }
   /// Opens it unless it is open. `make`: makes it if it is missing. Errc::io: it is damaged, or a
-  /// empty, or of another program. Errc::config: another baton wrote it. Errc::not_regular, denied, busy; the message says what helps.
+  /// empty, or of another program. Errc::config: another baton wrote it. Errc::not_regular, denied,
+  /// busy; the message says what helps.
   Result<void> open(bool make);
   /// Closes it: it is gone, or another file has its place.
   void close();
