@@ -22,8 +22,9 @@ using sqlite::Statement;
 constexpr mode_t kFileMode = 0640;
 /// Two daemons lock it for milliseconds. Whoever locks it longer must not stop the daemon's loop.
 constexpr const char* kBusyTimeout = "PRAGMA busy_timeout=250";
-/// A start waits for its row, so one sync per transaction has to be enough.
-constexpr const char* kOneSync = "PRAGMA synchronous=FULL; PRAGMA journal_mode=WAL;";
+/// No write-ahead log: a person may move the file away, and a log that is left behind would be
+/// taken for that of the next file.
+constexpr const char* kDurable = "PRAGMA synchronous=FULL; PRAGMA journal_mode=DELETE;";
 constexpr std::int64_t kVersion = 1;
 constexpr const char* kTables = R"sql(
 BEGIN IMMEDIATE;
@@ -43,34 +44,33 @@ INSERT OR IGNORE INTO meta(name, value) VALUES('version', 1);
 COMMIT;
 )sql";
 
-/// The process that has a write lock on one of these files of one device, by the kernel's list of
-/// locks. To ask by a descriptor of the file would end the locks of this process when it is closed.
-/// 0: unknown, as for processes in other containers.
+/// The process that has a write lock on the file, by the kernel's list of locks. To ask by a
+/// descriptor of the file would end the locks of this process when it is closed. 0: unknown, as for
+/// processes in other containers.
 std::int64_t writer_of(const std::string& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0)
+    return 0;
   std::ifstream locks("/proc/locks");
-  for (std::string line; std::getline(locks, line);)
-    for (const char* const suffix : {"", "-shm"}) {
-      struct stat facts {};
-      if (stat((path + suffix).c_str(), &facts) != 0)
-        continue;
-      // `1: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120`; a waiting one has `->` before its kind.
-      std::istringstream words(line);
-      std::string number;
-      std::string kind;
-      std::string advisory;
-      std::string access;
-      std::int64_t pid = 0;
-      unsigned major_number = 0;
-      unsigned minor_number = 0;
-      ino_t inode = 0;
-      char colon = 0;
-      words >> number >> kind >> advisory >> access >> pid >> std::hex >> major_number >> colon >>
-          minor_number >> colon >> std::dec >> inode;
-      if (words && access == "WRITE" && inode == facts.st_ino &&
-          major_number == major(facts.st_dev) && minor_number == minor(facts.st_dev) &&
-          pid != getpid())
-        return pid;
-    }
+  for (std::string line; std::getline(locks, line);) {
+    // `1: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120`; a waiting one has `->` before its kind.
+    std::istringstream words(line);
+    std::string number;
+    std::string kind;
+    std::string advisory;
+    std::string access;
+    std::int64_t pid = 0;
+    unsigned major_number = 0;
+    unsigned minor_number = 0;
+    ino_t inode = 0;
+    char colon = 0;
+    words >> number >> kind >> advisory >> access >> pid >> std::hex >> major_number >> colon >>
+        minor_number >> colon >> std::dec >> inode;
+    if (words && access == "WRITE" && inode == facts.st_ino &&
+        major_number == major(facts.st_dev) && minor_number == minor(facts.st_dev) &&
+        pid != getpid())
+      return pid;
+  }
   return 0;
 }
 
@@ -208,7 +208,7 @@ Result<void> DaemonFile::open(bool make) {
                     std::to_string(kVersion) + ": another baton wrote it; use that one",
                 path_);
   if (!read_only_)
-    if (auto ready = (*db)->execute(kOneSync); !ready)
+    if (auto ready = (*db)->execute(kDurable); !ready)
       return explained(std::move(ready));
   db_ = *std::move(db);
   seen_ = -1;
