@@ -90,7 +90,8 @@ struct Known {
   std::optional<Time> until;         ///< at least
   Time surely_over{};                ///< at the latest
 };
-using Limits = std::map<std::pair<ProviderAccount, bool>, Known>;  ///< by account and `login`
+using LimitKey = std::pair<ProviderAccount, bool>;  ///< whose, and whether it is a refused login
+using Limits = std::map<LimitKey, Known>;
 
 bool covers(const ProviderAccount& limited, const ProviderAccount& agent) {
   return limited.provider == agent.provider && limited.account == agent.account &&
@@ -561,30 +562,33 @@ class ManyProviders {
   static bool in_force(const Known& known, Time now) { return !known.until || *known.until > now; }
 
   void committed(const Commit& commit) {
-    std::map<Known*, std::string> now;  ///< what was met, and by whom
+    std::map<LimitKey, RunId> now;  ///< what was met, and by whom
     for (const Run& run : commit.runs)
-      if (Known* const known = run.live() ? nullptr : ended(run)) {
-        now[known] = run.id;
+      if (const auto known = run.live() ? std::nullopt : ended(run)) {
+        now[*known] = run.id;
         for (const Event& event : commit.events)
           if (event.run == run.id &&
               (event.event == "provider_limit" || event.event == "login_refused"))
             told(event);
       }
-    for (const auto& [known, run] : now)
-      if (!known->told.value_or(true))
+    for (const auto& [key, run] : now) {
+      const auto known = limits_.find(key);
+      if (known == limits_.end())
+        continue;  // a success in the same commit proved it over
+      if (!known->second.told.value_or(true))
         say("nobody was told of the limit that run " + run + " met");
-      else
-        known->told = true;
+      known->second.told = true;
+    }
     for (const Run& run : commit.runs)
       if (run.live() && run.state == RunState::started)
         started(run);
   }
 
-  /// What the run has met; nullptr: nothing, or it is known already.
-  Known* ended(const Run& run) {
+  /// What the run has met; nothing: no limit, or it is known already.
+  std::optional<LimitKey> ended(const Run& run) {
     const auto promise = promised_.find(run.id);
     if (promise == promised_.end() || !settled_.insert(run.id).second)
-      return nullptr;
+      return std::nullopt;
     if (run.outcome != promise->second.outcome)
       say("run " + run.id + " of `" + run.agent + "` is " + std::string(word(run.outcome)) +
           " and reported " + std::string(word(promise->second.outcome)));
@@ -595,16 +599,18 @@ class ManyProviders {
       });
     const bool login = run.outcome == Outcome::auth;
     if (run.outcome != Outcome::limited && !login)
-      return nullptr;
+      return std::nullopt;
     Known& known =
         met(promise->second.whose, login,
             login ? std::nullopt
                   : std::optional(promise->second.until.value_or(run.ended + kFirstProbe)),
             run.ended);
     // A run that was started later was a new try.
-    if (login && (known.since == Time{} || run.started >= known.since))
+    if (login && run.started >= known.since) {
       known.since = run.ended;
-    return &known;
+      known.told = false;
+    }
+    return LimitKey{promise->second.whose, login};
   }
 
   void told(const Event& event) {
@@ -659,6 +665,20 @@ class ManyProviders {
     chance_.check();
     check_files();
     check_attempts();
+    check_logins();
+  }
+
+  /// A success whose commit failed has ended a refused login all the same: a run that was at work
+  /// meanwhile may enter it again, and tell it again.
+  void check_logins() {
+    for (auto& [key, known] : limits_) {
+      const auto is_row = [&key = key](const Parked& row) {
+        return row.login && row.whose == key.first;
+      };
+      if (known.login &&
+          std::none_of(world_.providers.rows.begin(), world_.providers.rows.end(), is_row))
+        known.told.reset();
+    }
   }
 
   /// What baton wrote at the start of a run that met a limit is taken back.
