@@ -276,7 +276,7 @@ bool says_all(const std::set<FlowId>& news, const Plan& before, const Plan& now)
 
 std::size_t seeds() {
   const char* const wanted = std::getenv("BATON_RECONCILE_SEEDS");
-  return wanted == nullptr ? 200 : std::stoul(wanted);
+  return wanted == nullptr ? 60 : std::stoul(wanted);
 }
 
 }  // namespace
