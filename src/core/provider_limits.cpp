@@ -42,6 +42,9 @@ bool is_told_by(const std::optional<Parked>& before, const Run& run) {
 Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccount& whose,
                        std::optional<Time> named, const Run& run, const std::string& why) {
   const bool again = before && is_same_limit(*before, run);
+  // The time that the first run was told still counts.
+  if (again && !named)
+    return *before;
   Parked row = again ? *before : Parked{};
   if (!again) {
     row.whose = whose;

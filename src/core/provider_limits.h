@@ -50,7 +50,8 @@ bool is_told_by(const std::optional<Parked>& before, const Run& run);
 /// limit ends by the program. Without a time baton tries again after 15 minutes, then after twice
 /// as long each time, up to five hours; from the third time in a row on it waits at least that
 /// long. A tenth of the wait, at most 90 s, is added, different for each run, so that not all start
-/// at once. Of two runs that meet the same limit the later time counts.
+/// at once. Of two runs that meet the same limit the later named time counts; one without a time
+/// changes nothing.
 Parked parked_by_limit(const std::optional<Parked>& before, const ProviderAccount& whose,
                        std::optional<Time> named, const Run& run, const std::string& why);
 /// The row after a login was refused to a run.

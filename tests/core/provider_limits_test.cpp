@@ -122,6 +122,16 @@ TEST_CASE("agents that meet a limit at the same time meet one limit, and the lat
   }
 }
 
+TEST_CASE("of one limit the named time counts, whichever run names it") {
+  const Run first = run_of("run1", at("12:00"), at("12:10"));
+  const Run second = run_of("run2", at("12:00"), at("12:11"));
+  const auto named = parked_by_limit(std::nullopt, kAll, at("12:12"), first, "limit");
+  CHECK(parked_by_limit(named, kAll, std::nullopt, second, "limit") == named);
+  const auto unnamed = parked_by_limit(std::nullopt, kAll, std::nullopt, first, "limit");
+  CHECK(*parked_by_limit(unnamed, kAll, at("17:00"), second, "limit").until >= at("17:00"));
+  CHECK(*parked_by_limit(named, kAll, at("17:00"), second, "limit").until >= at("17:00"));
+}
+
 TEST_CASE("an end that is judged again changes nothing, and tells it again") {
   for (const bool named : {true, false}) {
     const Run run = run_of("run1", at("09:00"), at("10:00"));
