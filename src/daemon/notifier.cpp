@@ -43,6 +43,7 @@ constexpr std::array kEvents = {
     // Of a whole root.
     EventRow{"disk_full", Told::always, true},
     EventRow{"root_away", Told::always, true},
+    EventRow{"cannot_start", Told::always, true},
     // Of a provider, once for all flows.
     EventRow{"provider_limit", Told::always, true},
     EventRow{"login_refused", Told::always, true},

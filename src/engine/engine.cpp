@@ -23,6 +23,8 @@ namespace baton {
 namespace {
 
 constexpr Millis kStepAgain{1000};
+/// Trouble that lasts as long is told to people.
+constexpr Millis kPassing{10'000};
 constexpr Millis kLookAtProviders{5000};
 
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
@@ -176,9 +178,10 @@ class RealEngine : public Engine {
   std::optional<Time> try_again_;     ///< no starts until then: processes or space are missing
   std::string trouble_;
   std::optional<Time> trouble_since_;  ///< nothing could start at each try since then
-  bool locked_ = false;                ///< `trouble_`: another process locks what is needed
-  std::string remedy_;                 ///< of `trouble_`; empty: it may pass by itself
-  std::string stop_why_;               ///< not empty: stop all agents, for this reason
+  bool trouble_told_ = false;
+  bool locked_ = false;   ///< `trouble_`: another process locks what is needed
+  std::string remedy_;    ///< of `trouble_`; empty: it may pass by itself
+  std::string stop_why_;  ///< not empty: stop all agents, for this reason
 };
 
 Result<void> RealEngine::recover() {
@@ -382,6 +385,19 @@ void RealEngine::cannot_start(const Draft& next, std::string why, const std::opt
   try_again_ = next.now + kStepAgain;
   if (!trouble_since_)
     trouble_since_ = next.now;
+  // People are told once, and not of what passes within moments.
+  const bool lasts = !remedy_.empty() || next.now - *trouble_since_ >= kPassing;
+  if (lasts && !std::exchange(trouble_told_, true))
+    ports_.observer.happened(
+        Event{0,
+              next.wall,
+              "cannot_start",
+              {},
+              {},
+              {},
+              {},
+              "nothing can be started: " + trouble_ +
+                  (remedy_.empty() ? "; tried again all the time" : "; " + remedy_)});
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
@@ -486,8 +502,10 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   }
   pending_ = disk_space_.committed() || pending_;
   retry_ = disk_space_.full() ? std::optional(next.now + kStepAgain) : std::nullopt;
-  if (!try_again_)
+  if (!try_again_) {
     trouble_since_.reset();
+    trouble_told_ = false;
+  }
   // Number the events as the journal has numbered them.
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)

@@ -167,6 +167,10 @@ def lost(exe):
         time.sleep(2)
         one = status(baton, "rules/t/d")
         check("daemon.db is damaged" in one["why"] and one["do"] == f"mv {file} {file}.damaged", one)
+        check(one["condition"] == "blocked", one)
+        with open(baton.home + "/daemon.log") as log:
+            said = [line for line in log if f"mv {file} {file}.damaged" in line]
+        check(len(said) == 1 and " warning " in said[0], said)
         check(len(baton.starts()) == 2, "something was started", baton.starts())
         os.rename(file, file + ".damaged")
         wait_until(lambda: capped(baton, "rules/t/d"), "the runs count again", lambda: baton.call("status").stdout)

@@ -86,7 +86,9 @@ std::optional<Hold> Planning::held(const PlanningContext& now) const {
   if (now.try_again)
     return Hold{"",
                 "",
-                now.locked ? Reason::journal_locked : Reason::cannot_start,
+                now.locked           ? Cause(Reason::journal_locked)
+                : now.remedy.empty() ? Cause(Reason::cannot_start)
+                                     : Cause(Condition::blocked, Reason::cannot_start),
                 now.trouble + "; tried again at " + iso_time(*now.try_again),
                 now.remedy,
                 *now.try_again};
