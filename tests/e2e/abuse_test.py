@@ -269,7 +269,7 @@ def nobody_reads_stderr(exe):
             baton.call("drain")
             check(baton.daemon.wait(world.PATIENCE) == 0, baton.daemon.returncode)
             thread.join(world.PATIENCE)
-        check(any("lost here because nobody read them" in line for line in lines), lines[-40:])
+        check(any("lost here: no room to write" in line for line in lines), lines[-40:])
         check("drained" in lines[-1], lines[-1])
 
 

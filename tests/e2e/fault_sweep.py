@@ -124,11 +124,12 @@ def fault(baton, call, error, number):
                           "-e", f"inject={call}:error={error}:when={number}")
         except subprocess.TimeoutExpired as hangs:
             return f"{where} it hangs: {(hangs.stderr or b'').decode()[-600:]}", False, False
-        # A write or a look that fails is tried again within a minute; who is to work off all now is told.
+        # A write, a look or a read that fails is tried again within a minute; who is to work off all now is told.
         refused = done.returncode == 1 and ("a write of baton's own was refused" in done.stderr
-                                            or "cannot be looked at" in done.stderr)
+                                            or "cannot be looked at" in done.stderr
+                                            or "cannot be read: Input/output error" in done.stderr)
         # The line that names the reason could not be written. The last line still says how many flows are blocked.
-        untold = (done.returncode == 1 and re.search(r"lines? (was|were) lost here ", done.stderr)
+        untold = (done.returncode == 1 and re.search(r"lines? (was|were) lost here", done.stderr)
                   and done.stderr.rstrip().endswith("1 flow: 1 blocked"))
         if done.returncode != 3 and not only_unchanged(done) and not refused and not untold:
             return f"{where} ended with {done.returncode}: {done.stderr[-600:]}", True, False

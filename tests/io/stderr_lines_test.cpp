@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -104,7 +105,7 @@ TEST_CASE("a stderr that nobody reads stops nothing, and tells what was lost") {
   all.pop_back();
   for (const std::string& line : split(all, '\n')) {
     CAPTURE(line);
-    if (line.find(" lost here because nobody read them") != std::string::npos)
+    if (line.find(" lost here: no room to write") != std::string::npos)
       next += lost = std::stoi(line);
     else if (line == "the last")
       ++next;
@@ -125,6 +126,22 @@ TEST_CASE("lines to a file are all there") {
     all += line_of(i);
   }
   CHECK(test::slurp(scratch / "log") == all);
+}
+
+TEST_CASE("a line for which the disk has no room is counted") {
+  const test::TempFolder scratch;
+  const Fd file(open((scratch / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  signal(SIGXFSZ, SIG_IGN);
+  StderrLines lines(file.get());
+  lines.write("one\n");
+  rlimit size{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &size) == 0);
+  const rlimit full{4, size.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &full) == 0);
+  lines.write("two\n");
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &size) == 0);
+  lines.write("three\n");
+  CHECK(test::slurp(scratch / "log") == "one\n1 line was lost here: no room to write\nthree\n");
 }
 
 TEST_CASE("a stderr whose reader is gone, or that is closed, is written in vain") {

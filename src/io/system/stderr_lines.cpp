@@ -22,8 +22,7 @@ StderrLines::StderrLines(int file) : file_(file) {
                    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
-/// Writes as much as fits now and returns the number of bytes. Text that fails for another reason
-/// is lost, because there is no other place to report it.
+/// Writes as much as fits now and returns the number of bytes.
 std::size_t StderrLines::put(std::string_view text) const {
   std::size_t taken = 0;
   while (taken < text.size()) {
@@ -43,7 +42,7 @@ std::size_t StderrLines::put(std::string_view text) const {
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
-      return errno == EAGAIN ? taken : text.size();
+      return taken;
     taken += static_cast<std::size_t>(got);
   }
   return taken;
@@ -66,7 +65,7 @@ void StderrLines::write(std::string_view line) {
   if (lost_ > 1) {
     const std::string word = std::to_string(lost_ - 1) +
                              (lost_ == 2 ? " line was" : " lines were") +
-                             " lost here because nobody read them\n";
+                             " lost here: no room to write\n";
     if (!keep(word))
       return;
     lost_ = 1;

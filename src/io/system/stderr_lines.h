@@ -1,8 +1,9 @@
 #pragma once
 
 // Writes log lines to stderr without ever waiting. The reader may have stopped: a pager, a stopped
-// terminal, a full pipe. A line that does not fit is dropped and counted, and the next line that
-// fits is preceded by the number of lost lines. Only a regular file can make a write wait.
+// terminal, a full pipe; or the disk is full. A line that does not fit is dropped and counted, and
+// the next line that fits is preceded by the number of lost lines. Only a regular file can make a
+// write wait.
 
 #include <cstddef>
 #include <string>
