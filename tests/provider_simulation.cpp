@@ -538,24 +538,28 @@ class ManyProviders {
       rows.erase(row);
     rows.push_back(now);
     const bool told = is_told_by(before, run);
-    Known& known = met(whose, false, named.value_or(run.ended + kFirstProbe), run.ended);
+    Known& known = met(whose, false, named, run.ended);
     if (told)
       known.told = true;
   }
 
   // ---- what must hold ---------------------------------------------------------------------------
 
-  /// Enters a limit that was met at `ended`.
-  Known& met(const ProviderAccount& whose, bool login, std::optional<Time> until, Time ended) {
+  /// Enters a limit that was met at `ended`. `named`: when it ends by the program.
+  Known& met(const ProviderAccount& whose, bool login, std::optional<Time> named, Time ended) {
     const auto [row, fresh] = limits_.try_emplace({whose, login});
     Known& known = row->second;
     known.login = login;
-    if (!fresh && !login && *known.until <= ended)
+    if (login)
+      return known;
+    if (!fresh && *known.until <= ended)
       known.told = known.surely_over <= ended ? std::optional(false) : std::nullopt;
-    known.until = !fresh && until ? std::max(*known.until, *until) : until;
-    if (until)
-      known.surely_over =
-          std::max(known.surely_over, std::max(*until, ended + kLongestProbe) + kMostExtra);
+    // Who meets a limit that may be in force already, and names no time, changes nothing.
+    const bool is_new = fresh || known.surely_over <= ended;
+    const Time until = named.value_or(is_new ? ended + kFirstProbe : Time{});
+    known.until = fresh ? until : std::max(*known.until, until);
+    known.surely_over =
+        std::max(known.surely_over, std::max(until, ended + kLongestProbe) + kMostExtra);
     return known;
   }
 
@@ -600,17 +604,14 @@ class ManyProviders {
     const bool login = run.outcome == Outcome::auth;
     if (run.outcome != Outcome::limited && !login)
       return std::nullopt;
-    Known& known =
-        met(promise->second.whose, login,
-            login ? std::nullopt
-                  : std::optional(promise->second.until.value_or(run.ended + kFirstProbe)),
-            run.ended);
+    const LimitKey key{promise->second.whose, login};
+    Known& known = met(promise->second.whose, login, promise->second.until, run.ended);
     // A run that was started later was a new try.
     if (login && run.started >= known.since) {
       known.since = run.ended;
       known.told = false;
     }
-    return LimitKey{promise->second.whose, login};
+    return key;
   }
 
   void told(const Event& event) {
