@@ -72,8 +72,9 @@ void examine_caps(const Context& context, const Setup& setup, Diagnoses& all) {
                          ", so a cap on cost does not limit it",
                      "limit its starts (`spawns_per_day`), or let it report its cost "
                      "(docs/adapters.md)"});
-  for (const auto& [place, its] : caps)
-    if (place.scope == CapScope::provider &&
+  for (const auto& row_of_caps : caps)
+    if (const CapPlace& place = row_of_caps.first;
+        place.scope == CapScope::provider &&
         std::none_of(setup.agents.begin(), setup.agents.end(),
                      [&](const auto& row) { return row.second.provider == place.name; })) {
       std::vector<std::string> known;
