@@ -81,7 +81,7 @@ CASES = [
     Case("claude_storm_stays", "claude", "storm", ["transient", "transient", "failed"] + ["transient", "transient", "failed"], SPENT,
          "529", attempts=[1, 1, 1, 2, 2, 2]),
     Case("claude_session_gone", "claude", ["hang", "not_found", "ok"],
-         ["timed_out", ("failed", "agent_error"), GOOD], WELL, timeout="5s", attempts=[1, 2, 3], max_attempts=4),
+         ["timed_out", ("failed", "agent_error"), GOOD], WELL, timeout="15s", attempts=[1, 2, 3], max_attempts=4),
     Case("claude_session_used", "claude", ["in_use", "ok"], [("failed", "agent_error"), GOOD], WELL),
     Case("claude_exit_0_after_term", "claude", "exit0", ["timed_out"] * 2, SPENT, timeout="5s"),
     Case("claude_launcher", "claude", "launcher", ["timed_out"] * 2, SPENT, timeout="5s"),
