@@ -267,8 +267,40 @@ void check_roles(const Config& config, const Fields& rules) {
 }
 
 /// The agents from `role` over fallbacks back to itself, as `a -> b -> a`; empty: there is no way.
-/// A fallback is another agent.
+/// Of each circle only the way from its first name is given.
+std::string circle_of(const Config& config, const Role& role) {
+  std::map<Role, Role> from;
+  std::vector<Role> next = {role};
+  while (!next.empty()) {
+    const Role at = std::move(next.back());
+    next.pop_back();
+    const auto agent = config.agents.find(at);
+    if (agent == config.agents.end())
+      continue;
+    for (const Role& other : agent->second.fallback) {
+      if (other == role && at != role) {
+        std::string way = role;
+        for (Role back = at; back != role; back = from.at(back))
+          way.insert(0, back + " -> ");
+        return role + " -> " + way;
+      }
+      if (other > role && from.try_emplace(other, at).second)
+        next.push_back(other);
+    }
+  }
+  return {};
+}
+
+/// A fallback must be another agent, and no agent may come back to itself.
 void check_fallbacks(const Config& config, const Fields& agents) {
+  for (const auto& [role, agent] : agents.children())
+    if (const std::string way = circle_of(config, role); !way.empty())
+      agent.error(
+          "fallback",
+          "the fallbacks go round: " + printable(way, 200) +
+              "; take `fallback` away from one of them. Only an agent's own list counts, so it has "
+              "to name all its stand-ins",
+          "fallback");
   for (const auto& [role, agent] : agents.children())
     for (const std::string& other : config.agents.at(role).fallback)
       if (other == role)

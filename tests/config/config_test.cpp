@@ -437,7 +437,7 @@ TEST_CASE("a first wait above the longest is a warning, where one of them is sai
   }
 }
 
-TEST_CASE("a fallback names another agent; two may stand in for each other") {
+TEST_CASE("a fallback names another agent, and fallbacks do not go round") {
   struct Row {
     std::string agents;
     std::string says;  ///< "none": it is fine
@@ -449,13 +449,18 @@ TEST_CASE("a fallback names another agent; two may stand in for each other") {
            Row{"a: { adapter: claude, fallback: [a] }", "cannot stand in for itself"},
            Row{"a: { adapter: claude, fallback: [bb] }, b: { adapter: codex }", "no agent 'bb'"},
            Row{"a: { adapter: claude, fallback: [b] }, b: { adapter: codex, fallback: [a] }",
-               "none"},
+               "the fallbacks go round: a -> b -> a"},
+           Row{"b: { adapter: claude, fallback: [c] }, c: { adapter: codex, fallback: [d] }, "
+               "d: { adapter: gemini, fallback: [b] }, a: { adapter: qwen, fallback: [d] }",
+               "the fallbacks go round: b -> c -> d -> b"},
            Row{"a: { adapter: cluade }", "did you mean 'claude'"},
        }) {
     CAPTURE(row.agents);
     const std::string said = faults("version: 1\nagents: { " + row.agents + " }\n");
     CAPTURE(said);
     CHECK(said.find(row.says) != std::string::npos);
+    // A circle is one mistake.
+    CHECK(said.find("go round") == said.rfind("go round"));
   }
 }
 

@@ -85,6 +85,8 @@ CONFIGURATIONS = [
     ("an adapter that is none", {"worker": {"adapter": "cluade"}}, ("did you mean", "claude")),
     ("a fallback that is none", {"worker": {"adapter": "claude", "fallback": ["wroker"]}}, ("no agent 'wroker'",)),
     ("a fallback to itself", {"worker": {"adapter": "claude", "fallback": ["worker"]}}, ("stand in for itself",)),
+    ("fallbacks that go round", {"worker": {"adapter": "claude", "fallback": ["b"]}, "b": {"adapter": "codex", "fallback": ["c"]},
+                                 "c": {"adapter": "gemini", "fallback": ["worker"]}}, ("go round",)),
     ("an adapter and a command", {"worker": {"adapter": "claude", "command": ["x"]}}, ("baton.yaml:1:",)),
     ("arguments without an adapter", {"worker": {"command": ["true"], "args": ["x"]}}, ("baton.yaml:1:", "adapter")),
 ]
