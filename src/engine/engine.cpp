@@ -397,7 +397,7 @@ void RealEngine::cannot_start(const Draft& next, std::string why, const std::opt
               {},
               {},
               "nothing can be started: " + trouble_ +
-                  (remedy_.empty() ? "; tried again all the time" : "; " + remedy_)});
+                  (remedy_.empty() ? "; tried again all the time" : "; do: " + remedy_)});
 }
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
