@@ -666,6 +666,21 @@ TEST_CASE("the judge and the walk agree on mutilated documents") {
 
 namespace baton {
 
+TEST_CASE("a schema may say in words what a pattern allows") {
+  const std::string_view plain = R"({"properties": {"a": {"pattern": "^x$"}}})";
+  CHECK(told(plain, R"({"a": "y"})") == "schema/pattern /a 1:7 \"y\" does not match ^x$\n");
+  const std::string_view worded = R"({
+    "properties": {"a": {"pattern": "^x$", "patternErrorMessage": "write x"}},
+    "propertyNames": {"pattern": "^[a-z]$", "patternErrorMessage": "write one letter"}})";
+  CHECK(told(worded, R"({"a": "y"})") == "schema/pattern /a 1:7 \"y\": write x\n");
+  CHECK(told(worded, R"({"bb": 1})") ==
+        "schema/propertyNames /bb 1:2 the name \"bb\" is not allowed: write one letter\n");
+  CHECK(compiled(worded)->lint().empty());
+  // It is no keyword of the standard, so anything may stand there.
+  CHECK(told(R"({"pattern": "^x$", "patternErrorMessage": 3})", R"("y")") ==
+        "schema/pattern  1:1 \"y\" does not match ^x$\n");
+}
+
 TEST_CASE("a pattern that is refused says why, and https names a draft too") {
   const SchemaFetch none = [](std::string_view) {
     return Result<std::string>(fail(Errc::not_found, "none"));

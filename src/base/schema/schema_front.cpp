@@ -162,6 +162,7 @@ class TreeBuilder {
     }
     if (const Value* pattern = keyword(node, place, "pattern"))
       node.pattern = compiled(place, "pattern", *pattern);
+    node.pattern_words = json::text(*place.value, "patternErrorMessage").value_or("");
     if (const Value* format = typed(node, place, "format", &Value::IsString, "a string"))
       node.format = json::name(*format);
   }

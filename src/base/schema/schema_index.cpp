@@ -88,6 +88,7 @@ constexpr std::array kPlainKeywords = {
     KeywordRow{"minimum"},
     KeywordRow{"multipleOf"},
     KeywordRow{"pattern"},
+    KeywordRow{"patternErrorMessage"},
     KeywordRow{"readOnly"},
     KeywordRow{"required"},
     KeywordRow{"title"},

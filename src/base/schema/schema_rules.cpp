@@ -135,6 +135,14 @@ bool SchemaWalk::size_rule(const SchemaNode& node, const Value& value, std::uint
   return false;
 }
 
+bool SchemaWalk::refuse_by_pattern(const SchemaNode& node, const Value& value) {
+  const std::string words = printable(node.pattern_words, 200);
+  const std::string source = printable(node.pattern->source(), 200);
+  return refuse(node, "pattern", value,
+                shown(value) + (words.empty() ? " does not match " + source : ": " + words),
+                words.empty() ? "a text that matches " + source : words);
+}
+
 bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
   const std::string_view text = json::name(value);
   bool good = true;
@@ -142,10 +150,7 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
     good = size_rule(node, value, utf8_count(text), node.min_length, node.max_length,
                      {"minLength", "maxLength", "character"});
   if (node.pattern && !matches(*node.pattern, text))
-    good = sink_ != nullptr &&
-           refuse(node, "pattern", value,
-                  shown(value) + " does not match " + printable(node.pattern->source(), 200),
-                  "a text that matches " + printable(node.pattern->source(), 200));
+    good = sink_ != nullptr && refuse_by_pattern(node, value);
   // The time to check a format grows with the text. Compiling a regular expression takes far
   // longer.
   constexpr std::size_t kCompiled = 5000;

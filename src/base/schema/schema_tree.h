@@ -53,6 +53,8 @@ struct SchemaNode {
   std::optional<std::uint64_t> max_items, min_items;
   std::optional<std::uint64_t> max_properties, min_properties;
   std::optional<Pattern> pattern;
+  /// `patternErrorMessage`: what `pattern` allows, in words. Editors know this keyword, too.
+  std::string pattern_words;
   std::string format;
   bool unique_items = false;
   std::vector<std::string> required;

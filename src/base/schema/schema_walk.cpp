@@ -135,13 +135,16 @@ void SchemaWalk::reasons(NodeIndex node, const Value& value, Findings& out) {
 }
 
 bool SchemaWalk::names(const SchemaNode& node, const Value& value) {
+  const std::string& words = tree_.nodes[*node.property_names].pattern_words;
   bool good = true;
   for (const auto& entry : value.GetObject()) {
     if (quietly(*node.property_names, entry.name))
       continue;
     path_.emplace_back(json::name(entry.name));
     good = refuse(node, "propertyNames", entry.name,
-                  "the name " + shown_name(json::name(entry.name)) + " is not allowed");
+                  "the name " + shown_name(json::name(entry.name)) + " is not allowed" +
+                      (words.empty() ? "" : ": " + printable(words, 200)),
+                  printable(words, 200));
     path_.pop_back();
   }
   return good;

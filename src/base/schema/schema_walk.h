@@ -57,6 +57,7 @@ class SchemaWalk {
 
   bool scalar_rules(const SchemaNode& node, const Value& value);
   bool number_rules(const SchemaNode& node, const Value& value);
+  bool refuse_by_pattern(const SchemaNode& node, const Value& value);
   bool string_rules(const SchemaNode& node, const Value& value);
   bool array_rules(const SchemaNode& node, const Value& value);
   bool object_rules(const SchemaNode& node, const Value& value);
