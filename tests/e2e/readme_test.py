@@ -48,7 +48,7 @@ class Page:
         with open(os.path.join(TOP, name), encoding="utf-8") as file:
             self.text = file.read()
         self.ran = self.skipped = 0
-        self.said = []  # pages run side by side; each prints at its end
+        self.said = []  # pages run side by side; each that fails prints this at its end
         self.folder = self.environment = None
 
     def new_folder(self, home):
@@ -84,13 +84,19 @@ class Page:
 
     @contextlib.contextmanager
     def daemon(self):
-        daemon = subprocess.Popen(["baton", "run"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL)
+        with open(self.environment["HOME"] + "/.daemon.log", "a", encoding="utf-8") as log:
+            daemon = subprocess.Popen(["baton", "run"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stderr=log)
         try:
             world.wait_until(lambda: "served by process" in self.call("baton", "status").stdout)
             yield
         finally:
             daemon.terminate()
             check(daemon.wait(timeout=world.PATIENCE) == 0, self.name, "the daemon's end")
+
+    def daemons_said(self):
+        with contextlib.suppress(FileNotFoundError), open(self.environment["HOME"] + "/.daemon.log", encoding="utf-8") as log:
+            return log.read()
+        return "nothing"
 
     def block(self, home, word, kind, content):
         check(kind in ("sh", "yaml", "json", "text", "mermaid", "ini"), self.name, "has a block of another kind:", kind)
@@ -145,9 +151,13 @@ class Page:
                 self.block(home, word, kind, content)
             self.names(commands)
             self.links()
-        finally:
-            self.said.append(f"--- {self.name}: {self.ran} commands, {self.skipped} blocks skipped")
+        except BaseException:
+            # The page that failed alone: a log that is cut in its middle still has the reason.
+            self.said.append(f"--- {self.name} fails here; its daemons wrote:\n{self.daemons_said()}")
             print("\n".join(self.said), flush=True)
+            raise
+        print("\n".join([each for each in self.said if each.startswith("skipped: ")] +
+                        [f"--- {self.name}: {self.ran} commands, {self.skipped} blocks skipped"]), flush=True)
         return self
 
 
@@ -195,7 +205,7 @@ def every_adapter_is_listed():
 def test(exe, *wanted):
     every_key_is_explained()
     every_adapter_is_listed()
-    with tempfile.TemporaryDirectory(prefix="baton-pages-") as home:
+    with tempfile.TemporaryDirectory(prefix="baton-pages-", ignore_cleanup_errors=True) as home:
         os.mkdir(home + "/bin")
         os.symlink(os.path.abspath(exe), home + "/bin/baton")
         with open(home + "/bin/claude", "w", encoding="utf-8") as file:
