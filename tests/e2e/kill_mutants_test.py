@@ -90,7 +90,7 @@ def release_before_commit(programs, killat, _):
     def judged(stop):
         with Mutant(programs, killat, EAGER) as sweep:
             return sweep.ended_at(stop)
-    caught("release before commit", r"does not know a run|#(\w) pending attempt 1 .*#\1 pending attempt 1", judged,
+    caught("release before commit", r"does not know (?:a run|\d+ runs)|#(\w) pending attempt 1 .*#\1 pending attempt 1", judged,
            first_commit, 25)
 
 
