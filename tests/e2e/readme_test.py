@@ -84,7 +84,8 @@ class Page:
 
     @contextlib.contextmanager
     def daemon(self):
-        with open(self.environment["HOME"] + "/.daemon.log", "a", encoding="utf-8") as log:
+        # Beside the root: the daemon must not be woken by its own log.
+        with open(self.environment["HOME"] + ".log", "a", encoding="utf-8") as log:
             daemon = subprocess.Popen(["baton", "run"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stderr=log)
         try:
             world.wait_until(lambda: "served by process" in self.call("baton", "status").stdout)
@@ -93,8 +94,8 @@ class Page:
             daemon.terminate()
             check(daemon.wait(timeout=world.PATIENCE) == 0, self.name, "the daemon's end")
 
-    def daemons_said(self):
-        with contextlib.suppress(FileNotFoundError), open(self.environment["HOME"] + "/.daemon.log", encoding="utf-8") as log:
+    def daemon_said(self):
+        with contextlib.suppress(FileNotFoundError), open(self.environment["HOME"] + ".log", encoding="utf-8") as log:
             return log.read()
         return "nothing"
 
@@ -153,7 +154,7 @@ class Page:
             self.links()
         except BaseException:
             # The page that failed alone: a log that is cut in its middle still has the reason.
-            self.said.append(f"--- {self.name} fails here; its daemons wrote:\n{self.daemons_said()}")
+            self.said.append(f"--- {self.name} fails here; its daemon wrote:\n{self.daemon_said()}")
             print("\n".join(self.said), flush=True)
             raise
         print("\n".join([each for each in self.said if each.startswith("skipped: ")] +
