@@ -67,6 +67,7 @@ AgentConfig read_agent(const Fields& fields) {
     agent.result = Json(*result);
   take(agent.prompt, fields.text("prompt"));
   take(agent.cwd, fields.text("cwd"));
+  take(agent.user, fields.text("user"));
   const Fields before = fields.child("before");
   agent.before = before.texts("command");
   take(agent.before_timeout, before.duration("timeout"));

@@ -39,6 +39,7 @@ struct AgentConfig {
   /// argv of a program that must succeed before the agent starts; empty: none.
   std::vector<std::string> before;
   Millis before_timeout{300'000};
+  std::string user;  ///< name of the user as whom the program runs; empty: the daemon's
   std::optional<Millis> timeout;
   std::optional<Millis> idle_timeout;
   std::optional<Millis> kill_grace;

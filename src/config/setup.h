@@ -50,6 +50,7 @@ struct AgentSpec {
   Millis before_timeout{0};
   std::vector<std::pair<std::string, std::string>> env;  ///< allowed and set variables
   RunLimits limits;
+  std::optional<ProgramUser> user;     ///< nothing: the user of the daemon
   std::uint64_t memory_max_bytes = 0;  ///< see AgentConfig
   std::uint32_t tasks_max = 0;
   RetryLimits retry;

@@ -136,6 +136,7 @@ struct Launch {
   std::string session;          ///< of the run before, which this run continues; may be empty
   bool prompt_on_stdin = true;  ///< else, and if the prompt is empty, stdin is /dev/null
   RunLimits limits;
+  std::optional<ProgramUser> user;     ///< nothing: the user of the daemon
   std::uint64_t memory_max_bytes = 0;  ///< of the whole run, see AgentConfig; 0: no limit
   std::uint32_t tasks_max = 0;
   /// Absolute paths of the flow's own files and folders. A change there, or in `cwd`, shows that a

@@ -79,6 +79,15 @@ inline constexpr const char* kEmptyAnswer = "its answer is empty";
 /// Reason of a run that the kernel killed because its memory, or that of the machine, ran out.
 inline constexpr const char* kOutOfMemory = "out_of_memory";
 
+/// A user of this machine as whom an agent's program runs. The ids are those of the system.
+struct ProgramUser {
+  std::string name;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::vector<std::uint32_t> groups;  ///< all groups of the user, `gid` included
+  bool operator==(const ProgramUser&) const = default;
+};
+
 /// The end of a run, as its shim recorded it or as recovery found out.
 struct RunEnd {
   RunId run;

@@ -25,6 +25,7 @@
 #include "io/system/clock.h"
 #include "io/system/service_manager.h"
 #include "io/system/stderr_lines.h"
+#include "io/system/users.h"
 
 namespace baton {
 namespace {
@@ -464,6 +465,7 @@ class Service {
 
 int serve(ServiceConfig config, const ServiceOptions& options) {
   begin_log();
+  keep_capabilities_from_programs();
   return Service(std::move(config), options).run();
 }
 

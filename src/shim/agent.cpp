@@ -122,14 +122,16 @@ void await_byte(Start& start) {
 }
 
 /// Enters a cgroup for the run, if there can be one. Returns false when the cgroup cannot be added
-/// to the record of the agent.
+/// to the record of the agent, or when an agent of another user would be without one: nothing else
+/// finds its processes.
 bool take_cgroup(Start& start) {
   const int cgroup = make_cgroup(start.launch.cgroup, start.run_id, start.cgroup_path.data(),
                                  start.cgroup_path.size());
   if (cgroup < 0)
-    return true;
+    return start.launch.uid == 0;
   limit_cgroup(cgroup, start.launch.memory_max_bytes, start.launch.tasks_max);
-  enter_cgroup(cgroup, getpid());
+  if (!enter_cgroup(cgroup, getpid()) && start.launch.uid != 0)
+    return false;
   return add_cgroup(kDirectoryFd, start.cgroup_path.data());
 }
 
@@ -187,6 +189,7 @@ int become_agent(void* argument) {
   }
   if (start.launch.before[0] != nullptr)
     leave_memory(start.run_id, start.failures);
+  become(start.launch, start.failures);
   enter(start.launch, start.failures);
 }
 

@@ -11,14 +11,15 @@
 namespace baton::shim {
 namespace {
 
-void write_to(int cgroup, const char* name, std::string_view text) {
+bool write_to(int cgroup, const char* name, std::string_view text) {
   if (cgroup < 0)
-    return;
+    return false;
   const int file = openat(cgroup, name, O_WRONLY | O_CLOEXEC);
   if (file < 0)
-    return;
-  (void)!write(file, text.data(), text.size());
+    return false;
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   close(file);
+  return written;
 }
 
 using SmallText = std::array<char, 4096>;
@@ -83,10 +84,10 @@ int make_cgroup(const char* parent, const char* run_id, char* path, unsigned lon
   return directory;
 }
 
-void enter_cgroup(int cgroup, pid_t process) {
+bool enter_cgroup(int cgroup, pid_t process) {
   Text text;
   text << process;
-  write_to(cgroup, "cgroup.procs", text.view());
+  return write_to(cgroup, "cgroup.procs", text.view());
 }
 
 void limit_cgroup(int cgroup, std::uint64_t memory_max_bytes, std::uint64_t tasks_max) {

@@ -20,7 +20,8 @@ int make_cgroup(const char* parent, const char* run_id, char* path, unsigned lon
 /// Opens the cgroup that a killed shim made for the run. Also -1 for any other path: an agent can
 /// write what it likes into its record.
 int open_cgroup_of(const char* run_id, const char* path);
-void enter_cgroup(int cgroup, pid_t process);
+/// False if the process is not in it.
+bool enter_cgroup(int cgroup, pid_t process);
 /// Sets the limits of the run (0: none), as far as the cgroup has the controllers for them.
 void limit_cgroup(int cgroup, std::uint64_t memory_max_bytes, std::uint64_t tasks_max);
 /// The CPU time, in milliseconds, of all that ran in the cgroup; -1 when unknown.

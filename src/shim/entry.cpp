@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shim/identity.h"
 #include "shim/protocol.h"
 #include "shim/text.h"
 
@@ -178,12 +179,13 @@ void reset_signals() {
 
 const FailureRow& row_of(Failure::Step step) {
   // In the order of Failure::Step.
-  static constexpr std::array<FailureRow, 6> kRows = {{{"launch", kCauseExecFailed},
+  static constexpr std::array<FailureRow, 7> kRows = {{{"launch", kCauseExecFailed},
                                                        {"working directory", kCauseExecFailed},
                                                        {"standard input", kCauseExecFailed},
                                                        {"program", kCauseExecFailed},
                                                        {"before", kCauseBeforeFailed},
-                                                       {"before", kCauseBeforeTimeout}}};
+                                                       {"before", kCauseBeforeTimeout},
+                                                       {"user", kCauseExecFailed}}};
   return kRows[static_cast<std::size_t>(step)];
 }
 
@@ -202,6 +204,13 @@ void leave(int failures, Failure::Step step) {
   const Failure failure{step, errno};
   (void)!write(failures, &failure, sizeof failure);
   _exit(127);
+}
+
+void become(const Launch& launch, int failures) {
+  if (become_user(launch))
+    return;
+  complain("the user of the agent cannot be changed");
+  leave(failures, Failure::Step::user);
 }
 
 void enter(const Launch& launch, int failures) {
@@ -235,6 +244,7 @@ void prepare_and_enter(const char* run_id) {
     complain("the launch description cannot be read");
     leave(kFailuresFd, Failure::Step::launch);
   }
+  become(launch, kFailuresFd);
   prepare(launch, kFailuresFd);
   enter(launch, kFailuresFd);
 }

@@ -15,7 +15,8 @@ struct Failure {
     standard_input,
     exec,
     before,
-    before_timeout
+    before_timeout,
+    user
   } step = Step::exec;
   int number = 0;  ///< errno; 0: `before` ran and failed
 };
@@ -38,6 +39,9 @@ void place(int from, int to);
 void complain(const char* what);
 /// Reports the same to the shim through the pipe `failures` and ends this process.
 [[noreturn]] void leave(int failures, Failure::Step step);
+
+/// Makes this process one of the launch's user, without capabilities. On failure, calls `leave`.
+void become(const Launch& launch, int failures);
 
 /// Enters the agent's program; on failure, calls `leave`.
 [[noreturn]] void enter(const Launch& launch, int failures);

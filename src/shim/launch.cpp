@@ -14,6 +14,8 @@ namespace baton::shim {
 namespace {
 
 constexpr std::size_t kMaxBytes = 64U << 20U;
+/// The system takes it for "no change"; it is the id of nobody.
+constexpr std::uint64_t kNoId = 0xFFFFFFFF;
 
 /// Memory of zeros from the kernel, or nullptr. Not from the heap: the agent's process shares it
 /// with the shim, and one that is killed inside the allocator leaves it locked or torn for the next
@@ -70,6 +72,8 @@ constexpr Number kNumbers[] = {{"timeout_ms", &Launch::timeout_ms},
                                {"idle_timeout_ms", &Launch::idle_timeout_ms},
                                {"kill_grace_ms", &Launch::kill_grace_ms},
                                {"log_cap_bytes", &Launch::log_cap_bytes},
+                               {"uid", &Launch::uid},
+                               {"gid", &Launch::gid},
                                {"memory_max_bytes", &Launch::memory_max_bytes},
                                {"tasks_max", &Launch::tasks_max},
                                {"before_ms", &Launch::before_ms}};
@@ -87,6 +91,9 @@ class Reader {
     launch_.env = no_words(separators);
     launch_.before = no_words(separators);
     launch_.watch = no_words(separators);
+    launch_.groups = static_cast<gid_t*>(zeros(separators * sizeof(gid_t)));
+    if (launch_.groups == nullptr)
+      return false;
     for (char* const* const list : {launch_.argv, launch_.env, launch_.before, launch_.watch})
       if (list == nullptr)
         return false;
@@ -120,6 +127,13 @@ class Reader {
       launch_.env[variables_++] = value;
       return true;
     }
+    if (word == "group") {
+      std::uint64_t group = 0;
+      if (!parse_number(value, group) || group >= kNoId)
+        return false;
+      launch_.groups[launch_.group_count++] = static_cast<gid_t>(group);
+      return true;
+    }
     for (const Number& number : kNumbers) {
       if (number.word == word)
         return parse_number(value, launch_.*number.member);
@@ -149,8 +163,9 @@ class Reader {
   }
 
   bool complete() const {
-    return versioned_ && named_ && arguments_ > 0 && launch_.cwd != nullptr &&
-           (preparations_ == 0 || launch_.before_cwd != nullptr);
+    return versioned_ && named_ && launch_.uid < kNoId && launch_.gid < kNoId &&
+           (launch_.uid == 0 || launch_.cgroup != nullptr) && arguments_ > 0 &&
+           launch_.cwd != nullptr && (preparations_ == 0 || launch_.before_cwd != nullptr);
   }
 
   Launch& launch_;

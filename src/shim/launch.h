@@ -2,7 +2,10 @@
 
 // Parses the launch file, in which the daemon says what to start (protocol.h has the format).
 
+#include <cstddef>
 #include <cstdint>
+
+#include <sys/types.h>
 
 namespace baton::shim {
 
@@ -16,6 +19,10 @@ struct Launch {
   std::uint64_t idle_timeout_ms = 0;
   std::uint64_t kill_grace_ms = 0;
   std::uint64_t log_cap_bytes = 0;
+  std::uint64_t uid = 0;  ///< of the program, with `gid` and `groups`; 0: the shim's own user
+  std::uint64_t gid = 0;
+  gid_t* groups = nullptr;
+  std::size_t group_count = 0;
   std::uint64_t memory_max_bytes = 0;
   std::uint64_t tasks_max = 0;
   char** argv = nullptr;  ///< ends in nullptr

@@ -25,13 +25,16 @@
 //         Records that end in NUL, each a word, a space and a value; repeated for arg,
 //         before, env and watch; the last one is `end 1`:
 //           launch 3 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
-//           log_cap_bytes N | memory_max_bytes N | tasks_max N | stdin prompt|null |
-//           cgroup PATH | log PATH | arg TEXT ... | before_cwd PATH | before_ms N |
-//           before TEXT ... | watch PATH ... | env NAME=VALUE ...
+//           log_cap_bytes N | uid N | gid N | group N ... | memory_max_bytes N | tasks_max N |
+//           stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... | before_cwd PATH | before_ms
+//           N | before TEXT ... | watch PATH ... | env NAME=VALUE ...
 //         A limit of 0 is no limit, and a grace of 0 is no grace. Optional:
 //           cgroup PATH: a cgroup v2 directory in which the shim may make its own. Only there,
 //             and only with the controllers `memory` and `pids`, are memory_max_bytes and tasks_max
 //             enforced.
+//           uid N, gid N, group N: the user as whom `before` and the program run. Needs `cgroup`,
+//           and
+//             a shim with the capabilities to change users and to signal the processes of others.
 //           watch PATH: a file or folder in which a silent agent may change files. A change there
 //             or in the cwd puts off the end by idle_timeout_ms (idle.h).
 //           before TEXT: a program that must end with 0 before the agent's program is entered. It

@@ -17,6 +17,7 @@
 
 #include "shim/cgroup.h"
 #include "shim/entry.h"
+#include "shim/identity.h"
 #include "shim/idle.h"
 #include "shim/log.h"
 #include "shim/text.h"
@@ -362,7 +363,8 @@ constexpr std::uint64_t kGraceMs = 1000;
   sigset_t none{};
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  execve(argv[0], argv, environ);
+  if (drop_capabilities())
+    execve(argv[0], argv, environ);
   _exit(127);
 }
 

@@ -17,6 +17,7 @@
 #include "io/files/path_trust.h"
 #include "io/system/command.h"
 #include "workspace/adapter_file.h"
+#include "workspace/agent_user.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
 #include "workspace/prompt_files.h"
@@ -239,6 +240,13 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.on_no_change = agent.on_no_change;
   spec.cwd = agent.cwd.empty() ? "" : absolute(agent.cwd, folder);
   spec.env = variables_of(agent, *spec.adapter);
+  if (auto taken = take_user(agent, spec); !taken) {
+    spec.problem =
+        AgentFault{"the agent `" + role + "` cannot be started: " + taken.error().message,
+                   "make the user, or correct `user:` of the agent `" + role + "`; then " +
+                       std::string(kReload)};
+    return spec;
+  }
   spec.account = account_of(*spec.adapter, spec);
   spec.login_changed = login_changed(spec);
   spec.limits = run_limits(config, agent);

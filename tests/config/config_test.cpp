@@ -51,6 +51,7 @@ agents:
     idle_timeout: 10m
     memory_max: 4GiB
     tasks_max: 512
+    user: builder
   qa_expert:
     command: [./agents/qa.sh, "${subject}"]
     env: { allow: [CI], set: { QA_LEVEL: full } }
@@ -90,6 +91,7 @@ TEST_CASE("the example of the documents is read as it is meant") {
   CHECK(developer.timeout == 45min);
   CHECK(developer.memory_max_bytes == std::uint64_t{4} << 30U);
   CHECK(developer.tasks_max == 512);
+  CHECK(developer.user == "builder");
   const AgentConfig& qa = config.agents.at("qa_expert");
   CHECK(qa.command.at(1) == "${subject}");
   CHECK(qa.env_allow == std::vector<std::string>{"CI"});

@@ -23,6 +23,19 @@ TEST_CASE("placeholders of a run are filled in, everything else stays") {
   }
 }
 
+TEST_CASE("a launch names the user of its program, who is never root") {
+  baton::Launch launch;
+  launch.argv = {"/bin/true"};
+  launch.cwd = "/";
+  launch.user = baton::ProgramUser{.name = "builder", .uid = 7, .gid = 8, .groups = {8, 9}};
+  auto text = baton::launch_text(launch, "7f", "/r/7f", "/cgroup");
+  REQUIRE(text);
+  std::replace(text->begin(), text->end(), '\0', '|');
+  CHECK(text->find("|uid 7|gid 8|group 8|group 9|") != std::string::npos);
+  launch.user->uid = 0;
+  CHECK(baton::launch_text(launch, "7f", "/r/7f", "/cgroup").error().code == baton::Errc::usage);
+}
+
 TEST_CASE("modes of a run's files do not depend on the umask") {
   const TempFolder temp;
   const mode_t before = umask(0077);

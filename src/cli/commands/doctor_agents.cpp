@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "cli/commands/doctor.h"
 #include "io/agents/agents.h"
+#include "workspace/agent_user.h"
 
 namespace baton {
 namespace {
@@ -52,15 +53,42 @@ void examine_cgroup_limit(const Role& role, bool wanted, const std::string& key,
              key + "`");
 }
 
+void examine_user(const Role& role, const AgentSpec& spec, std::int64_t daemon, Diagnoses& all) {
+  const std::string why = spec.user ? user_fault(*spec.user, daemon) : std::string();
+  if (!why.empty())
+    all.push_back({Diagnosis::Level::error, "agent",
+                   role + ": cannot run as the user `" + spec.user->name + "`: " + why,
+                   kUserAdvice});
+}
+
+/// Variables of one role look like secrets of that role. They are those of every role.
+void examine_secrets(const Setup& setup, Diagnoses& all) {
+  const Role* alone = nullptr;
+  bool differs = false;
+  for (const auto& [role, spec] : setup.agents) {
+    if (spec.user)
+      return;
+    differs = differs || (alone != nullptr && spec.env != setup.agents.at(*alone).env);
+    alone = &role;
+  }
+  if (differs)
+    all.push_back({Diagnosis::Level::fine, "agent",
+                   "all agents run as one user, so each can read the environment and the output of "
+                   "the others; `user:` keeps them apart (docs/operations.md)",
+                   ""});
+}
+
 }  // namespace
 
 void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all) {
   for (const auto& [role, spec] : setup.agents) {
+    examine_user(role, spec, daemon, all);
     examine_silence(role, spec, all);
     examine_shared_folder(role, spec, setup, all);
     examine_cgroup_limit(role, spec.memory_max_bytes > 0, "memory_max", "memory", daemon, all);
     examine_cgroup_limit(role, spec.tasks_max > 0, "tasks_max", "pids", daemon, all);
   }
+  examine_secrets(setup, all);
 }
 
 }  // namespace baton

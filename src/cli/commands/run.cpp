@@ -14,6 +14,7 @@
 #include "daemon/once.h"
 #include "daemon/service.h"
 #include "io/system/state_folder.h"
+#include "workspace/agent_user.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
 #include "workspace/context.h"
@@ -103,6 +104,8 @@ Result<ServedRoot> late_root(const Context& context, const std::string& path,
 
 Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
   ServiceConfig config;
+  if (auto startable = check_users(context.config()); !startable)
+    return pass_on(startable);
   const RetentionConfig& keep = context.config().retention;
   config.retention =
       Retention{keep.events, keep.runs, keep.replaced, static_cast<std::size_t>(keep.max_runs)};

@@ -290,6 +290,7 @@ Result<Launch> make_launch(const Start& start, const AgentSpec& spec, const Brie
   launch.key = start.key;
   launch.attempt = start.attempt;
   launch.limits = start.desired.limits.value_or(spec.limits);
+  launch.user = spec.user;
   launch.memory_max_bytes = spec.memory_max_bytes;
   launch.tasks_max = spec.tasks_max;
   launch.agent = start.agent;

@@ -74,6 +74,10 @@ std::optional<std::string> cgroup_directory(std::string_view cgroup, std::string
 /// process. Passes the controllers `memory` and `pids` on to the cgroups of agents, if it can.
 std::string delegated_cgroup();
 
+/// Why agents of the process `daemon`, or of a daemon that this process would start (0), get no
+/// cgroup of their own; "" if they do. Changes nothing.
+std::string without_cgroup(std::int64_t daemon);
+
 /// Why the limit that needs this controller (`memory`, `pids`) is not enforced for agents of the
 /// process `daemon`, or of a daemon that this process would start (0). "" if it is. Changes
 /// nothing.

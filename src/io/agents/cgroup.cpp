@@ -140,11 +140,20 @@ std::string delegated_cgroup() {
   return delegated->directory;
 }
 
-std::string unenforced_limit(std::int64_t daemon, const std::string& controller) {
+std::string without_cgroup(std::int64_t daemon) {
   const auto delegated = delegated_to(daemon > 0 ? std::to_string(daemon) : "self");
-  if (!delegated || !writable(delegated->directory))
-    return daemon > 0 ? "no cgroup is delegated to the daemon"
-                      : "no cgroup is delegated to a daemon started from here";
+  if (delegated && writable(delegated->directory))
+    return {};
+  return daemon > 0 ? "no cgroup is delegated to the daemon"
+                    : "no cgroup is delegated to a daemon started from here";
+}
+
+std::string unenforced_limit(std::int64_t daemon, const std::string& controller) {
+  if (std::string why = without_cgroup(daemon); !why.empty())
+    return why;
+  const auto delegated = delegated_to(daemon > 0 ? std::to_string(daemon) : "self");
+  if (!delegated)
+    return "its cgroup has just changed";
   const std::string& directory = delegated->directory;
   if (!lists(directory + "/cgroup.controllers", controller))
     return "the cgroup " + directory + " has no controller `" + controller + "`";

@@ -235,6 +235,14 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
   add(text, "idle_timeout_ms", launch.limits.idle_timeout);
   add(text, "kill_grace_ms", launch.limits.kill_grace);
   add(text, "log_cap_bytes", launch.limits.log_cap_bytes);
+  if (launch.user) {
+    if (launch.user->uid == 0)
+      return fail(Errc::usage, "no agent runs as root for another user", launch.user->name);
+    add(text, "uid", std::uint64_t{launch.user->uid});
+    add(text, "gid", std::uint64_t{launch.user->gid});
+    for (const std::uint32_t group : launch.user->groups)
+      add(text, "group", std::uint64_t{group});
+  }
   add(text, "memory_max_bytes", launch.memory_max_bytes);
   add(text, "tasks_max", std::uint64_t{launch.tasks_max});
   for (const std::string& path : launch.flow_paths)

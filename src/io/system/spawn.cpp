@@ -12,6 +12,7 @@
 
 #include "base/pinned.h"
 #include "io/system/command.h"
+#include "io/system/users.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -77,6 +78,7 @@ Result<StartedShim> spawn_shim(const ShimCall& call) {
     planned = planned && plan.pass(from, to);
   if (!planned)
     return system_error(errno, "cannot pass descriptors on", shim);
+  const CapabilitiesForShim passed_on;
   pid_t pid = 0;
   if (const int error = plan.spawn(pid, call); error != 0)
     return system_error(error, "cannot start the shim", shim);
