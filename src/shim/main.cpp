@@ -144,21 +144,25 @@ ShimExit run(const char* run_id) {
   return watch(signals, start, agent, cause);
 }
 
-ShimExit sweep_after_kill(const char* run_id, const char* grace) {
+ShimExit sweep_after_kill(const char* run_id, const char* grace, const char* cgroup) {
   std::uint64_t grace_ms = 0;
   if (!settle_descriptors(kLockFd) || !parse_number(grace, grace_ms) || signal_descriptor() < 0)
     return ShimExit::bad_call;
   setsid();
   (void)!chdir("/");
   const Text marker = marker_of(run_id);
-  Tree tree{.marker = marker.c_str()};
+  // The agent can change its record, but not what the daemon knows.
+  Tree tree{.marker = marker.c_str(), .cgroup = open_cgroup_of(run_id, cgroup)};
   AgentRecord agent;
   char boot_id[kBootIdBytes] = {};
   read_boot_id(boot_id, sizeof boot_id);
   if (read_agent(kDirectoryFd, agent) && std::strcmp(agent.boot_id, boot_id) == 0) {
     tree.session = agent.session;
     tree.agent_start_ticks = agent.start_ticks;
-    tree.cgroup = open_cgroup_of(run_id, agent.cgroup);
+    if (tree.cgroup < 0) {
+      cgroup = agent.cgroup;
+      tree.cgroup = open_cgroup_of(run_id, cgroup);
+    }
   }
   ExitRecord exit;
   exit.cause = kCauseShimKilled;
@@ -166,7 +170,7 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace) {
   if (!sweep(tree, grace_ms, exit))
     return ShimExit::lost;
   if (tree.cgroup >= 0)
-    remove_cgroup(agent.cgroup);
+    remove_cgroup(cgroup);
   exit.ended_ms = unix_ms();
   return write_exit(kDirectoryFd, run_id, exit) ? ShimExit::recorded : ShimExit::lost;
 }
@@ -189,8 +193,8 @@ ShimExit called(int count, char** words) {
     return run(words[3]);
   if (mode == kModeEnter && count == 4)
     prepare_and_enter(words[3]);
-  if (mode == kModeSweep && count == 5)
-    return sweep_after_kill(words[3], words[4]);
+  if (mode == kModeSweep && count == 6)
+    return sweep_after_kill(words[3], words[4], words[5]);
   if (mode == kModeTell && count >= 5)
     return tell(words[3], words + 4);
   return ShimExit::bad_call;

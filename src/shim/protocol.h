@@ -5,11 +5,12 @@
 //
 // One shim stands between baton and one agent and survives the daemon. It is called as
 //
-//   - baton-shim 3 run <run id>: park, claim, run the agent, record its end
-//   - baton-shim 3 enter <run id>: called by itself, in the agent's process; see `before`
-//   - baton-shim 3 sweep <run id> <grace ms>: the run's shim was killed: end its tree, record that
-//   - baton-shim 3 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
-//   - baton-shim 3 fits: exit with 0, if it has this protocol version
+//   - baton-shim 4 run <run id>: park, claim, run the agent, record its end
+//   - baton-shim 4 enter <run id>: called by itself, in the agent's process; see `before`
+//   - baton-shim 4 sweep <run id> <grace ms> <cgroup>: the run's shim was killed: end its tree,
+//     record that. What is in the cgroup of the run ("": none) is killed at once, without grace.
+//   - baton-shim 4 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
+//   - baton-shim 4 fits: exit with 0, if it has this protocol version
 //
 // with an empty environment (`enter`: BATON_RUN_ID alone), all signals blocked, stdin, stdout and
 // stderr on /dev/null, and the descriptors below. Exit statuses are those of ShimExit.
@@ -24,7 +25,7 @@
 //   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets.
 //         Records that end in NUL, each a word, a space and a value; repeated for arg,
 //         before, env and watch; the last one is `end 1`:
-//           launch 3 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
+//           launch 4 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
 //           log_cap_bytes N | uid N | gid N | group N ... | memory_max_bytes N | tasks_max N |
 //           stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... | before_cwd PATH | before_ms
 //           N | before TEXT ... | watch PATH ... | env NAME=VALUE ...
@@ -74,6 +75,9 @@
 //   - exit.json (shim): how the run ended; written by temporary file, fsync, rename, fsync of the
 //     directory.
 //
+// An agent runs as the same user and can write exit.json, too. So the daemon believes it only if it
+// saw the shim exit with `recorded`, or if nobody saw the exit and nothing of the run lives.
+//
 // exit.json: {"version": 1, "run_id": text, "cause": one of kCause..., "exit_code": number or null,
 // "signal": number or null, "error": text (exec_failed: what failed), "started_ms", "ended_ms":
 // Unix time, "wall_ms", "user_ms", "system_ms", "max_rss_kib", "stdout_bytes", "stderr_bytes" (all
@@ -86,7 +90,7 @@
 
 namespace baton::shim {
 
-inline constexpr const char* kCallVersion = "3";
+inline constexpr const char* kCallVersion = "4";
 inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
 inline constexpr const char* kModeEnter = "enter";

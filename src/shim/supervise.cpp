@@ -328,8 +328,11 @@ std::optional<ExitRecord> supervise(int signals, const Start& start, const Agent
 bool sweep(const Tree& tree, std::uint64_t grace_ms, ExitRecord& exit) {
   const std::int64_t begin = steady_ms();
   const auto grace = static_cast<std::int64_t>(std::min<std::uint64_t>(grace_ms, 3'600'000));
+  exit.leftovers = tree.cgroup < 0 ? 0 : std::max(0, signal_tree(tree, 0));
+  // At once: with a grace, a process could leave the cgroup meanwhile.
+  kill_cgroup(tree.cgroup);
   int alive = signal_tree(tree, SIGTERM);
-  exit.leftovers = std::max(0, alive);
+  exit.leftovers = std::max(exit.leftovers, alive);
   // A process that is in exec shows no variables at that moment. So the tree counts as empty only
   // after several looks; children are always found.
   const int enough = tree.marker != nullptr ? kEmptyLooks : 1;

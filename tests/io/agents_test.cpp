@@ -562,6 +562,31 @@ TEST_CASE("when a shim is killed its agent's tree is ended and the end is unknow
   CHECK(bench.nothing_left(run));
 }
 
+TEST_CASE(
+    "an exit file counts only if its shim was seen to exit well, or nothing of the run lives") {
+  Bench bench;
+  const std::string forged =
+      "printf '{\"version\":1,\"run_id\":\"%s\",\"cause\":\"exit\",\"exit_code\":0}' $BATON_RUN_ID "
+      "> $BATON_RUN_DIR/exit.json; ";
+  const Run run = bench.start(bench.shell(
+      forged + "touch ready; while [ ! -e go ]; do sleep 0.02; done; kill -KILL $PPID; exit 0"));
+  REQUIRE(bench.wait_for("ready"));
+  SUBCASE("seen to be killed") {
+    baton::test::write(bench.folder / "go", "");
+    const RunEnd end = bench.wait(run);
+    CHECK(end.outcome == Outcome::unknown);
+    CHECK(end.reason == "shim_killed");
+    CHECK(end.error.find("may still run") != std::string::npos);
+  }
+  SUBCASE("not seen, and nothing lives") {
+    bench.restart();
+    baton::test::write(bench.folder / "go", "");
+    REQUIRE(bench.eventually([&] { return reaped(run) && bench.nothing_left(run); }));
+    const Found found = bench.agents->recover(run);
+    CHECK((found.adopted ? bench.wait(run) : found.end).outcome == Outcome::succeeded);
+  }
+}
+
 TEST_CASE("a daemon that comes back adopts its agents and hears how they end") {
   Bench bench;
   const Run run =
@@ -701,6 +726,12 @@ TEST_CASE("what an agent does to its folder does not save it when its shim is ki
   }
   SUBCASE("an exit file that is none") {
     mischief = "cd $BATON_RUN_DIR; echo '{}' > exit.json";
+  }
+  SUBCASE("an exit file that says it ended well") {
+    mischief =
+        "printf '{\"version\":1,\"run_id\":\"%s\",\"cause\":\"exit\",\"exit_code\":0}' "
+        "$BATON_RUN_ID "
+        "> $BATON_RUN_DIR/exit.json";
   }
   SUBCASE("the lock made anew, and taken") {
     mischief = "cd $BATON_RUN_DIR; rm lock; exec 9>lock; flock 9";

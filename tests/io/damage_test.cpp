@@ -88,7 +88,7 @@ int status_of_shim(const std::string& directory, const char* mode, const std::st
       .argv = {BATON_SHIM, shim::kCallVersion, mode, run},
       .descriptors = {{folder->get(), shim::kDirectoryFd}, {(*lock)->get(), shim::kLockFd}}};
   if (grace != nullptr)
-    call.argv.emplace_back(grace);
+    call.argv.insert(call.argv.end(), {grace, ""});
   else
     call.descriptors.insert(call.descriptors.end(),
                             {{reading.get(), shim::kGoFd}, {launch.get(), shim::kLaunchFd}});

@@ -30,6 +30,9 @@ constexpr std::chrono::milliseconds kSpareAfter{10};
 /// enough.
 constexpr Millis kSweepGrace{2'000};
 constexpr int kMaxSweeps = 10;
+constexpr const char* kMayBeLeft =
+    "it had no cgroup of its own, so a process that left its session and its environment could not "
+    "be found and may still run";
 constexpr int kMostTurns = 20;
 /// How often to look at a shim that has got SIGTERM but needs time, for example because the disk is
 /// full.
@@ -56,8 +59,10 @@ struct WatchedRun {
   bool stop_wanted = false;
   bool shim_ended = false;  ///< the shim, or the last sweeper, was seen to end
   int shim_exit = 0;        ///< of a child that has ended
-  int failed_sweeps = 0;    ///< sweepers that ended without writing exit.json
-  int still = 0;            ///< looks in a row at which the shim was stopped
+  RecordTrust trust = RecordTrust::unproved;
+  std::optional<bool> had_cgroup;  ///< when the first sweeper was started
+  int failed_sweeps = 0;           ///< sweepers that ended without recording what they did
+  int still = 0;                   ///< looks in a row at which the shim was stopped
   bool asked_to_end = false;
   bool other_boot = false;  ///< the machine was restarted since; only exit.json can be left
 };
@@ -126,6 +131,7 @@ class ProcessAgents : public Agents {
   void act_on(const WatchedPtr& run, RunOutcome verdict);
   RunOutcome verdict_of(const WatchedRun& run) const;
   void sweep(const WatchedPtr& run, const RunOutcome& verdict);
+  std::string cgroup_of(const RunId& id) const;
   void remove_cgroup(const RunId& id) const;
   void report(const WatchedPtr& run, RunEnd end);
   WatchedPtr find(const RunId& run) const;
@@ -421,9 +427,15 @@ void ProcessAgents::look_again(const WatchedPtr& run, RunPhase phase, std::chron
 void ProcessAgents::shim_ended(const WatchedPtr& run) {
   run->timer.cancel();
   const Fd process(run->process.release());
-  run->shim_exit = reap(process).value_or(0);
+  const std::optional<int> exit = reap(process);
+  run->shim_exit = exit.value_or(0);
   run->awaited = {};
   run->shim_ended = true;
+  const bool recorded = exit == static_cast<int>(shim::ShimExit::recorded);
+  if (run->phase == RunPhase::sweeping && recorded)
+    run->trust = RecordTrust::swept;
+  else if (run->phase != RunPhase::sweeping && exit)
+    run->trust = recorded ? RecordTrust::proved : RecordTrust::refuted;
   if (run->phase == RunPhase::dropped) {
     remove_cgroup(run->id);
     runs_.erase(run->id);
@@ -445,8 +457,11 @@ void ProcessAgents::decide(const WatchedPtr& run) {
 }
 
 RunOutcome ProcessAgents::verdict_of(const WatchedRun& run) const {
-  return run.other_boot ? outcome_of_other_boot(run.directory, run.id, run.stop_wanted)
-                        : outcome_by_folder(options_.runs, run.id, run.stop_wanted, run.shim_ended);
+  return run.other_boot
+             ? outcome_of_other_boot(run.directory, run.id, run.stop_wanted)
+             : outcome_by_folder(
+                   options_.runs, run.id, run.stop_wanted,
+                   {.gone = run.shim_ended, .trust = run.trust, .cgroup = cgroup_of(run.id)});
 }
 
 void ProcessAgents::act_on(const WatchedPtr& run, RunOutcome verdict) {
@@ -467,6 +482,11 @@ void ProcessAgents::act_on(const WatchedPtr& run, RunOutcome verdict) {
 }
 
 void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
+  const std::string cgroup = cgroup_of(run->id);
+  if (!run->had_cgroup)
+    run->had_cgroup = !cgroup.empty() && access(cgroup.c_str(), F_OK) == 0;
+  // Once the run has to be swept, only the record of the sweeper counts.
+  run->trust = RecordTrust::refuted;
   // After a failed sweeper, wait before the next one, and give up after some.
   if (run->phase == RunPhase::sweeping) {
     if (++run->failed_sweeps >= kMaxSweeps)
@@ -476,10 +496,11 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
     return;
   }
   const Millis grace = std::min(run->kill_grace, kSweepGrace);
-  auto started = spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeSweep, run->id,
-                                      std::to_string(std::max<Millis::rep>(0, grace.count()))},
-                             .descriptors = {{verdict.directory->get(), shim::kDirectoryFd},
-                                             {verdict.lock->get(), shim::kLockFd}}});
+  auto started =
+      spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeSweep, run->id,
+                           std::to_string(std::max<Millis::rep>(0, grace.count())), cgroup},
+                  .descriptors = {{verdict.directory->get(), shim::kDirectoryFd},
+                                  {verdict.lock->get(), shim::kLockFd}}});
   if (!started) {
     look_again(run, RunPhase::retrying);
     return;
@@ -490,12 +511,17 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
     look_again(run, RunPhase::retrying);
 }
 
+/// "" when runs get no cgroups. An agent may have removed its own.
+std::string ProcessAgents::cgroup_of(const RunId& id) const {
+  return options_.cgroup.empty() ? "" : options_.cgroup + "/run-" + id;
+}
+
 /// Removes the cgroup of a run whose shim was killed before the claim. A cgroup in use cannot be
 /// removed.
 void ProcessAgents::remove_cgroup(const RunId& id) const {
-  if (options_.cgroup.empty())
+  const std::string path = cgroup_of(id);
+  if (path.empty())
     return;
-  const std::string path = options_.cgroup + "/run-" + id;
   // A process releases its lock a moment before it leaves its cgroup.
   for (int turn = 0; turn < kMostTurns && rmdir(path.c_str()) != 0 && errno == EBUSY; ++turn)
     usleep(1000);
@@ -506,6 +532,8 @@ void ProcessAgents::report(const WatchedPtr& run, RunEnd end) {
     remove_cgroup(run->id);
   if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
     end.reason = why_not_claimed(run->shim_exit);
+  if (run->trust == RecordTrust::swept && run->had_cgroup == false)
+    end.error = kMayBeLeft;
   runs_.erase(run->id);
   on_end_(RunEnded{std::move(end)});
 }

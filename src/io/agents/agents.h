@@ -56,10 +56,12 @@ struct ProcessAgentsOptions {
 ///     Then: a second later -> watched if that was missing, else decided.
 ///   - dropped: discarded; only its exit status is still to be collected.
 ///
-/// Decided: exit.json -> ended as it says; lock held by a shim -> polled; no claim -> voided, with
-/// the reason from the exit of the shim if known; claim -> sweeping, then ended as unknown (reason
-/// `shim_killed`). While a process carries the run's id and no exit.json can be read, the run is
-/// swept, even if its folder is gone.
+/// Decided: the shim was seen to exit with `recorded` -> ended as exit.json says; lock held by a
+/// shim -> polled; no claim -> voided, with the reason from the exit of the shim if known; claim ->
+/// sweeping, then ended as unknown (reason `shim_killed`), whatever exit.json says. Nobody sees how
+/// the shim of an adopted run exits: then exit.json counts if nothing of the run lives. While a
+/// process carries the run's id and no exit.json can be read, the run is swept, even if its folder
+/// is gone. If a swept run had no cgroup of its own, the end says that processes may be left.
 std::unique_ptr<Agents> process_agents(asio::io_context& context, ProcessAgentsOptions options,
                                        std::function<void(RunEnded)> on_end);
 

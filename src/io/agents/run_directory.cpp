@@ -13,6 +13,7 @@
 
 #include "base/utf8.h"
 #include "io/agents/run_end.h"
+#include "io/files/disk.h"
 #include "io/files/file_facts.h"
 #include "io/files/folder.h"
 #include "shim/protocol.h"
@@ -25,6 +26,7 @@ constexpr mode_t kFileMode = 0640;
 constexpr const char* kSpareFolder = ".spare";
 constexpr std::size_t kRunIdBytes = 16;
 constexpr std::size_t kMaxClaimBytes = 4096;
+constexpr std::size_t kMaxAgentBytes = 8192;
 constexpr std::size_t kMaxExitBytes = 64U << 10U;
 constexpr int kMaxDepth = 64;
 
@@ -402,6 +404,23 @@ std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run) {
   if (!pid || !start_ticks || !open_process({*pid, static_cast<std::uint64_t>(*start_ticks), run}))
     return std::nullopt;
   return pid;
+}
+
+bool agent_lives(const Fd& directory) {
+  const Fd file = open_file(directory, shim::kAgentFile);
+  const std::string text =
+      file ? read_all(file.get(), kMaxAgentBytes, shim::kAgentFile).value_or("") : "";
+  const auto pid = number_after(text, "pid ");
+  const auto start_ticks = number_after(text, "\nstart_ticks ");
+  const auto stat = pid && start_ticks ? process_stat(*pid) : std::nullopt;
+  return stat && stat->alive() && text.find("boot_id " + boot_id() + "\n") != std::string::npos &&
+         stat->start_ticks == static_cast<std::uint64_t>(*start_ticks);
+}
+
+bool is_populated(const std::string& cgroup) {
+  return !cgroup.empty() &&
+         read_file(cgroup + "/cgroup.events", kMaxClaimBytes).value_or("").find("populated 1") !=
+             std::string::npos;
 }
 
 Result<std::string> exit_text(const Fd& directory) {

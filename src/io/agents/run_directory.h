@@ -95,6 +95,13 @@ std::string run_named_in(const Fd& directory);
 /// The process that made the claim. Nothing when it is gone or cannot be identified.
 std::optional<std::int64_t> living_shim(const Fd& directory, const RunId& run);
 
+/// Whether the process that the shim started for the agent lives, as the record `agent` names it.
+/// The agent can change this record, so it proves life but not death.
+bool agent_lives(const Fd& directory);
+
+/// Whether a process is in this cgroup v2 directory or below it. False when there is none.
+bool is_populated(const std::string& cgroup);
+
 /// The text of exit.json. Errc::not_found.
 Result<std::string> exit_text(const Fd& directory);
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kExitFileDamaged = "exit_file_damaged";
 constexpr const char* kDirectoryMissing = "run_directory_missing";
+constexpr const char* kShimKilled = shim::kCauseShimKilled;
 
 Time wall_now() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
@@ -123,8 +124,30 @@ RunOutcome outcome_of_other_boot(const std::string& path, const RunId& run, bool
   return ended(plain_end(run, Outcome::interrupted, kOtherBoot));
 }
 
+namespace {
+
+/// Whether a process of the run lives, as far as its environment, its cgroup and the agent's own
+/// process tell.
+bool lives(const Fd& directory, const RunId& run, const std::string& cgroup) {
+  return has_living_process(run) || is_populated(cgroup) || agent_lives(directory);
+}
+
+/// The end of a run whose shim was killed. exit.json is that of the sweeper, or the agent has
+/// replaced it since: only the outcome that the sweeper can have written counts.
+RunEnd swept_end(std::optional<RunEnd> recorded, const RunId& run, bool stop_wanted) {
+  RunEnd end = recorded ? std::move(*recorded) : plain_end(run, Outcome::unknown, "");
+  end.outcome = stop_wanted ? Outcome::stopped : Outcome::unknown;
+  if (end.reason != kCouldNotStop)
+    end.reason = stop_wanted ? "" : kShimKilled;
+  end.exit_code.reset();
+  end.signal = 0;
+  return end;
+}
+
+}  // namespace
+
 RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
-                             bool shim_gone) {
+                             const ShimEnd& shim) {
   auto directory = open_run_directory(folder.path + "/" + run);
   const bool missing = !directory && directory.error().code == Errc::not_found;
   if (missing && !has_living_process(run))
@@ -134,7 +157,7 @@ RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool sto
     directory = remake_run_directory(folder, run);
   if (!directory)
     return outcome_of(RunOutcome::Kind::retry);
-  auto lock = take_lock(*directory, run, shim_gone);
+  auto lock = take_lock(*directory, run, shim.gone);
   if (!lock)
     return outcome_of(RunOutcome::Kind::retry);
   if (!*lock)
@@ -143,13 +166,25 @@ RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool sto
   auto recorded = recorded_end(*directory, run, stop_wanted);
   if (!recorded)
     return outcome_of(RunOutcome::Kind::retry);
-  if (*recorded && !((*recorded)->reason == kExitFileDamaged && has_living_process(run)))
-    return ended(std::move(**recorded));
+  switch (shim.trust) {
+    case RecordTrust::swept:
+      return ended(swept_end(std::move(*recorded), run, stop_wanted));
+    case RecordTrust::proved:
+      if (*recorded && !((*recorded)->reason == kExitFileDamaged && has_living_process(run)))
+        return ended(std::move(**recorded));
+      break;
+    case RecordTrust::unproved:
+      if (*recorded && !lives(*directory, run, shim.cgroup))
+        return ended(std::move(**recorded));
+      break;
+    case RecordTrust::refuted:
+      break;
+  }
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
     return outcome_of(RunOutcome::Kind::retry);
-  // A living process proves the start, whatever the folder says.
-  if (!*was_claimed && !has_living_process(run))
+  // A living process proves the start, and so does a record, whatever else the folder says.
+  if (!*was_claimed && !*recorded && !has_living_process(run))
     return ended(plain_end(run, Outcome::voided, kNotClaimed));
   RunOutcome outcome = outcome_of(RunOutcome::Kind::sweep);
   outcome.directory = std::move(*directory);
@@ -179,7 +214,7 @@ std::optional<RunEnd> unrecorded_end(const Run& run) {
   const auto was_claimed = claimed(*directory);
   if (!was_claimed)
     return std::nullopt;
-  return *was_claimed ? plain_end(run.id, Outcome::unknown, "shim_killed")
+  return *was_claimed ? plain_end(run.id, Outcome::unknown, kShimKilled)
                       : plain_end(run.id, Outcome::voided, kNotClaimed);
 }
 

@@ -35,19 +35,35 @@ struct RunOutcome {
   enum class Kind {
     ended,   ///< see `end`
     locked,  ///< a shim or a sweeper lives, or may live
-    sweep,   ///< claimed, without a record: its living processes must be ended
+    sweep,   ///< claimed, without a record to trust: its living processes must be ended
     retry,   ///< unknown at the moment
   } kind = Kind::retry;
   RunEnd end;
   std::optional<Fd> directory;  ///< with `sweep`; like `lock`, held until destroyed
   std::optional<Fd> lock;
 };
-/// `shim_gone`: baton has seen the shim or its last sweeper end, so no shim can hold the lock.
-/// Otherwise the lock counts as the agent's if its processes are visible and neither shim nor
-/// sweeper is. While a process carries the run's id, the outcome is `sweep`, if necessary in a
-/// directory that is created again.
+/// How far exit.json can be trusted. The agent runs as the same user and can write this file too,
+/// so only what baton has seen of the shim proves it.
+enum class RecordTrust {
+  proved,    ///< the shim was seen to exit with `recorded`
+  unproved,  ///< nobody saw how the shim ended: its run was adopted
+  refuted,   ///< the shim was killed, or processes of the run outlived it
+  swept,     ///< a sweeper was seen to exit with `recorded`: exit.json is its record
+};
+
+/// What baton knows of the shim of a run besides the folder.
+struct ShimEnd {
+  /// baton has seen the shim or its last sweeper end, so no shim can hold the lock. Otherwise the
+  /// lock counts as the agent's if its processes are visible and neither shim nor sweeper is.
+  bool gone = false;
+  RecordTrust trust = RecordTrust::unproved;
+  std::string cgroup;  ///< of the run, whether it exists or not; may be ""
+};
+
+/// While a process carries the run's id, the outcome is `sweep`, if necessary in a directory that
+/// is created again. An unproved record counts only if nothing of the run lives.
 RunOutcome outcome_by_folder(const RunFolder& folder, const RunId& run, bool stop_wanted,
-                             bool shim_gone);
+                             const ShimEnd& shim);
 
 /// The same after a restart of the machine: `ended` as exit.json says or with kOtherBoot, or
 /// `retry`.
