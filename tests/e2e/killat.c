@@ -3,8 +3,9 @@
 // never answered. Its children run free. With -c the power is cut there first: the file system of
 // the folder is shut down, and what was not synced is lost.
 //
-// usage: killat [-c FOLDER] K COMMAND [ARGUMENT...]     COMMAND is a path
+// usage: killat [-c FOLDER | -e] K COMMAND [ARGUMENT...]     COMMAND is a path
 // Exit codes: 0 killed there; 1 it ended before, the number of its stops is printed; 2 trouble.
+// With -e it ends as the command did, for somebody who waits for that.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -41,6 +42,12 @@ static int next_stop(pid_t child, int signal_number) {
 
 int main(int argc, char** argv) {
   int folder = -1;
+  int ends_alike = 0;
+  if (argc > 2 && strcmp(argv[1], "-e") == 0) {
+    ends_alike = 1;
+    --argc;
+    ++argv;
+  }
   if (argc > 3 && strcmp(argv[1], "-c") == 0) {
     folder = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
@@ -68,7 +75,7 @@ int main(int argc, char** argv) {
       return 2;
     if (!WIFSTOPPED(status)) {
       printf("%ld\n", stops);
-      return 1;
+      return ends_alike && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     }
     deliver = 0;
     const int why = WSTOPSIG(status);
@@ -82,6 +89,8 @@ int main(int argc, char** argv) {
         return 2;
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
+      if (ends_alike)
+        raise(SIGKILL);
       return 0;
     }
   }

@@ -19,7 +19,7 @@ from world import check, only_unchanged
 AGENT = "setsid sleep 1000 &"
 # The first one that is called for a run is traced and killed.
 SHIM = """#!/bin/sh
-if [ "$2" = run ] && mkdir '{home}/first' 2>/dev/null; then exec '{killat}' {stop} {shim} "$@" >'{home}/stops'; fi
+if [ "$2" = run ] && mkdir '{home}/first' 2>/dev/null; then exec '{killat}' -e {stop} {shim} "$@" >'{home}/stops'; fi
 exec {shim} "$@"
 """
 
