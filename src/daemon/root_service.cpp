@@ -20,6 +20,7 @@
 #include "io/journal/journal.h"
 #include "io/system/clock.h"
 #include "io/system/requests.h"
+#include "workspace/daemon_environment.h"
 #include "workspace/environment.h"
 
 namespace baton {
@@ -68,6 +69,8 @@ RootService::RootService(asio::io_context& loop, ServedRoot served, RootLock loc
       wake_(std::move(wake)) {}
 
 Result<void> RootService::open(const std::string& shim) {
+  // First, because commands find the daemon by its lock from now on.
+  copy_environment();
   auto folder = RootFolder::open(served_.root);
   if (!folder)
     return pass_on(folder);
@@ -190,6 +193,13 @@ void RootService::copy_configuration() {
   const std::string why = done ? "" : printable(baton::describe(done.error()));
   if (std::exchange(copy_fault_, why) != why && !done)
     spdlog::warn("commands cannot see the configuration in use: " + why);
+}
+
+void RootService::copy_environment() {
+  const auto done = write_daemon_environment(served_.state_folder, getpid(), variables());
+  if (!done)
+    spdlog::warn("`baton doctor` cannot see the environment of the daemon: " +
+                 printable(baton::describe(done.error())));
 }
 
 void RootService::note_trouble(const DaemonState& state) {

@@ -74,6 +74,7 @@ class RootService : private Pinned {
   void take_configuration(const ServedRoot& by);
   void take_up_schemas();
   void copy_configuration();
+  void copy_environment();
   /// Sets `trouble_`.
   void note_trouble(const DaemonState& state);
   Result<void> hold_journal();

@@ -212,5 +212,8 @@ extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-i
 #endif
 
 int main(int count, char** words) {
+  // An agent of the same user must neither read the secrets of other roles here nor make the shim
+  // record what it likes. Each exec ends this, so the agent's program is open as usual.
+  prctl(PR_SET_DUMPABLE, 0);
   return static_cast<int>(baton::shim::called(count, words));
 }

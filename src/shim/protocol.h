@@ -22,7 +22,9 @@
 //   fd 5  `run` only: the go-pipe. The first byte means: the launch is complete, and the run
 //         directory has its prompt and its final name; make everything ready. The second byte
 //         means: claim and start. End of file at any time means: exit, nothing ran.
-//   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets.
+//   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets. It is
+//         sealed before the first byte comes, and the shim hides its own memory and descriptors
+//         from other processes of its user (PR_SET_DUMPABLE).
 //         Records that end in NUL, each a word, a space and a value; repeated for arg,
 //         before, env and watch; the last one is `end 1`:
 //           launch 4 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |

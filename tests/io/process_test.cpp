@@ -59,6 +59,21 @@ TEST_CASE("a process is opened only if number, start time and command line fit")
   CHECK_FALSE(baton::boot_id().empty());
 }
 
+TEST_CASE("the user of a process is known, also where /proc shows root in its place") {
+  CHECK(baton::user_of_process(getpid()) == geteuid());
+  CHECK_FALSE(baton::user_of_process(0));
+  const pid_t child = fork();
+  if (child == 0) {
+    baton::hide_memory();
+    while (true)
+      pause();
+  }
+  CHECK(baton::user_of_process(child) == geteuid());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CHECK_FALSE(baton::user_of_process(child));
+}
+
 TEST_CASE("PID 1 takes in other children, but not those somebody waits for") {
   const pid_t child = fork();
   if (child == 0)

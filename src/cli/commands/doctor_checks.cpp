@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -22,9 +24,11 @@
 #include "io/files/path_trust.h"
 #include "io/files/root.h"
 #include "io/journal/reader.h"
+#include "io/system/process.h"
 #include "io/system/spawn.h"
 #include "workspace/agent_spec.h"
 #include "workspace/config_warnings.h"
+#include "workspace/daemon_environment.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
 #include "workspace/prompt_files.h"
@@ -44,6 +48,7 @@ constexpr std::uint64_t kLittleRoom = 64U << 20U;  ///< bytes
 constexpr std::uint64_t kNoRoom = 1U << 20U;
 constexpr std::uint64_t kLittleRoomFiles = 1000;
 constexpr std::uint64_t kNoRoomFiles = 16;
+constexpr const char* kNotShown = "(not shown)";
 
 void add(Diagnoses& all, Level level, std::string check, std::string message,
          std::string advice = {}) {
@@ -387,13 +392,11 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
         few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
   }
   examine_shim(all);
-  struct stat process {};
-  if (daemon > 0 && stat(("/proc/" + std::to_string(daemon)).c_str(), &process) == 0 &&
-      process.st_uid != geteuid())
+  const auto user = daemon > 0 ? user_of_process(daemon) : std::nullopt;
+  if (user && *user != geteuid())
     add(all, Level::warning, "user",
-        "the daemon runs as user " + std::to_string(process.st_uid) +
-            ", but this command as user " + std::to_string(geteuid()) +
-            ", for whom `baton doctor` checked trust and permissions",
+        "the daemon runs as user " + std::to_string(*user) + ", but this command as user " +
+            std::to_string(geteuid()) + ", for whom `baton doctor` checked trust and permissions",
         "run `baton doctor` as the daemon's user");
   else if (geteuid() == 0)
     add(all, Level::warning, "user", "baton runs as root, and so does every agent",
@@ -500,24 +503,38 @@ void examine_places(const Context& context, Diagnoses& all) {
   }
 }
 
+namespace {
+
+/// A daemon that has just taken its lock may not have written the file yet.
+Result<DaemonEnvironment> environment_of_daemon(const std::string& state, std::int64_t pid) {
+  constexpr std::chrono::milliseconds kNap{50};
+  constexpr int kMostNaps = 10;
+  auto its = read_daemon_environment(state, pid);
+  for (int naps = 0; naps < kMostNaps && !its && its.error().code != Errc::denied; ++naps) {
+    std::this_thread::sleep_for(kNap);
+    its = read_daemon_environment(state, pid);
+  }
+  return its;
+}
+
+}  // namespace
+
 std::int64_t take_daemon_path(const Context& context, Diagnoses& all) {
   const auto state = context.state_folder();
   if (!state || !daemon_lives(*state))
     return 0;
   const std::int64_t pid = lock_holder(*state).pid;
-  std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
-  std::map<std::string, std::string> its;
-  std::string entry;
-  while (std::getline(file, entry, '\0'))
-    if (const auto equals = entry.find('='); equals != std::string::npos)
-      its[entry.substr(0, equals)] = entry.substr(equals + 1);
-  if (its.contains("PATH")) {
+  const auto its = environment_of_daemon(*state, pid);
+  const auto path = its ? its->find("PATH") : DaemonEnvironment::const_iterator();
+  if (its && path != its->end() && path->second) {
     for (const std::string& name : agent_variables(context)) {
+      const auto at = its->find(name);
       // NOLINTBEGIN(concurrency-mt-unsafe): one thread
-      if (its.contains(name))
-        (void)setenv(name.c_str(), its[name].c_str(), 1);
-      else
+      if (at == its->end())
         (void)unsetenv(name.c_str());
+      else
+        // A value that was not written down is a secret perhaps. That there is one is enough.
+        (void)setenv(name.c_str(), at->second.value_or(kNotShown).c_str(), at->second ? 1 : 0);
       // NOLINTEND(concurrency-mt-unsafe)
     }
     add(all, Level::fine, "environment",

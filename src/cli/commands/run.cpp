@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "daemon/once.h"
 #include "daemon/service.h"
+#include "io/system/process.h"
 #include "io/system/state_folder.h"
 #include "workspace/agent_user.h"
 #include "workspace/command.h"
@@ -333,6 +334,7 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
 }  // namespace
 
 ExitCode run_command_line(Words words) {
+  hide_memory();  // before anything is read into it
   RunArguments arguments;
   Places places;
   Options options(

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/system/command.h"
 #include "io/system/spawn.h"
 #include "shim/protocol.h"
 
@@ -30,7 +31,7 @@ Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& sh
   parked.shim_.id = id;
   parked.shim_.directory = place->path;
   parked.place_ = std::move(*place);
-  parked.launch_ = Fd(memfd_create("launch", MFD_CLOEXEC));
+  parked.launch_ = Fd(memfd_create("launch", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   // Allocate the memory of the file now, not during a start.
   (void)!pwrite(parked.launch_.get(), "", 1, 0);
   if (auto started = parked.start(runs, shim, boot_id); !started)
@@ -94,6 +95,8 @@ Result<PreparedShim> ParkedShim::assign(const RunFolder& runs, const Launch& lau
   shim_.directory = *path;
   if (auto told = write_all(launch_.get(), *text, *path); !told)
     return pass_on(told);
+  if (!seal(launch_))
+    return system_error(errno, "the launch cannot be sealed", *path);
   // Another process may have stopped the shim while it waited.
   (void)send_signal(shim_.process.get(), SIGCONT);
   const char ready = 1;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -155,14 +156,19 @@ class Child final : public RunningCommand {
 }  // namespace
 
 Result<Fd> file_in_memory(std::string_view text, const std::string& where) {
-  Fd fd(memfd_create("baton-command", MFD_CLOEXEC));
+  Fd fd(memfd_create("baton-command", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd)
     return system_error(errno, "cannot be run", where);
   if (auto written = write_all(fd.get(), text, where); !written)
     return pass_on(written);
-  if (lseek(fd.get(), 0, SEEK_SET) != 0)
+  if (lseek(fd.get(), 0, SEEK_SET) != 0 || (!text.empty() && !seal(fd)))
     return system_error(errno, "cannot be run", where);
   return fd;
+}
+
+bool seal(const Fd& file) {
+  return fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ==
+         0;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {

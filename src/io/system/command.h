@@ -45,8 +45,13 @@ class RunningCommand : private Pinned {
       Millis limit, const std::optional<std::vector<std::string>>& env = std::nullopt);
 };
 
-/// A file in memory that holds `text` and is read from its beginning.
+/// A file in memory that holds `text` and is read from its beginning. Nobody can change it, unless
+/// `text` is empty.
 Result<Fd> file_in_memory(std::string_view text, const std::string& where);
+
+/// Makes a file in memory unchangeable for everybody, for ever. It must have been made with
+/// MFD_ALLOW_SEALING. False with errno on failure.
+bool seal(const Fd& file);
 
 /// The words as exec wants them, with nullptr at the end. They point into `words`.
 std::vector<char*> pointers_to(std::vector<std::string>& words);

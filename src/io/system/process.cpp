@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +105,23 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
 
 std::optional<ProcessStat> process_stat(std::int64_t pid) {
   return parse_stat(proc_text("/proc/" + std::to_string(pid) + "/stat", 4096));
+}
+
+void hide_memory() {
+  (void)prctl(PR_SET_DUMPABLE, 0);
+}
+
+std::optional<unsigned> user_of_process(std::int64_t pid) {
+  const std::string text = proc_text("/proc/" + std::to_string(pid) + "/status", 8192);
+  constexpr std::string_view kUsers = "\nUid:\t";  // real, effective, saved, of file systems
+  const std::size_t at = text.find(kUsers);
+  if (at == std::string::npos)
+    return std::nullopt;
+  const auto users = split(std::string_view(text).substr(at + kUsers.size(), 64), '\t');
+  unsigned user = 0;
+  if (users.size() < 2 || !read_number(std::string_view(users[1]), user))
+    return std::nullopt;
+  return user;
 }
 
 bool has_word(std::string_view words, std::string_view word) {

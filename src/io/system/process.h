@@ -32,6 +32,15 @@ std::optional<ProcessStat> parse_stat(std::string_view text);
 /// Nothing when there is no such process.
 std::optional<ProcessStat> process_stat(std::int64_t pid);
 
+/// Closes memory, environment and descriptors of this process in /proc to everybody but root, and
+/// forbids debuggers: agents run as the same user, and secrets of all roles are in there. Holds
+/// until the next exec, so programs that this process starts are open as usual. /proc/PID then
+/// belongs to root: who needs the user of a process asks `user_of_process`.
+void hide_memory();
+
+/// The effective user of a process. Nothing when there is no such process.
+std::optional<unsigned> user_of_process(std::int64_t pid);
+
 /// Whether NUL-separated words, as in /proc/PID/cmdline, contain `word`.
 bool has_word(std::string_view words, std::string_view word);
 

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "io/files/fd.h"
 #include "io/files/lock.h"
+#include "io/system/process.h"
 
 namespace baton {
 
@@ -198,11 +199,11 @@ namespace {
 
 /// The name of the user of a process.
 std::string user_of(std::int64_t pid) {
-  struct stat info {};
-  if (stat(("/proc/" + std::to_string(pid)).c_str(), &info) != 0)
+  const auto number = user_of_process(pid);
+  if (!number)
     return "";
-  const struct passwd* const user = getpwuid(info.st_uid);  // NOLINT(concurrency-mt-unsafe): one
-  return user != nullptr ? user->pw_name : std::to_string(info.st_uid);
+  const struct passwd* const user = getpwuid(*number);  // NOLINT(concurrency-mt-unsafe): one
+  return user != nullptr ? user->pw_name : std::to_string(*number);
 }
 
 tl::unexpected<Error> served_elsewhere(const std::string& root, std::int64_t pid,
