@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json/document.h"
+#include "base/text.h"
 #include "io/files/disk.h"
 #include "io/files/path_trust.h"
 #include "io/system/state_folder.h"
@@ -50,6 +51,29 @@ std::string nearest_root(const std::string& from) {
     if (at == at.parent_path())
       return from;
   }
+}
+
+std::string escaped_path(std::string_view path) {
+  std::string escaped;
+  for (const std::string& name : split(path, '/')) {
+    if (name.empty() || name == ".")
+      continue;
+    if (!escaped.empty())
+      escaped += '-';
+    for (const char c : name) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+                         c == ':' || c == '_' || (c == '.' && !escaped.empty());
+      constexpr std::string_view kHex = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
+      escaped +=
+          plain ? std::string(1, c) : std::string("\\x") + kHex[byte >> 4U] + kHex[byte & 15U];
+    }
+  }
+  return escaped.empty() ? "-" : escaped;
+}
+
+std::string instance_configuration(const std::string& root) {
+  return std::string(kInstances) + "/" + escaped_path(root) + ".yaml";
 }
 
 std::string find_configuration(const Places& places, const std::string& root,

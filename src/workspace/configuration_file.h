@@ -21,6 +21,16 @@ inline constexpr const char* kConfigurationVariable = "BATON_CONFIG";
 /// The nearest folder upwards from `from` that has a baton.yaml; `from` if none has.
 std::string nearest_root(const std::string& from);
 
+/// Root's configurations for single roots: `ESCAPED.yaml`.
+inline constexpr const char* kInstances = "/etc/baton/instances";
+
+/// What `systemd-escape --path` makes of an absolute path: the name of a root in the instance of a
+/// unit. `/srv/my-app` is `srv-my\x2dapp`; `/` is `-`.
+std::string escaped_path(std::string_view path);
+
+/// The path of root's own configuration for this root.
+std::string instance_configuration(const std::string& root);
+
 /// The path of the configuration, with its links; "" if there is none. --config or $BATON_CONFIG
 /// decide, even if that file does not exist. `here` is the folder in which the command was called.
 std::string find_configuration(const Places& places, const std::string& root,

@@ -34,6 +34,11 @@ void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all
 void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all);
 /// The variables that the daemon has and agents may get, PATH and HOME among them.
 std::set<std::string> agent_variables(const Context& context);
+/// Checks who can write the files that decide what agents do: other users, or the agents
+/// themselves.
+void examine_trust(const Context& context, const Setup& setup, Diagnoses& all);
+/// Warns of a root and of state files that everybody can write.
+void examine_open_files(const Context& context, const FlowRecords& records, Diagnoses& all);
 /// Checks caps: agents that report no cost, names that no agent has, sums that cannot be read.
 void examine_caps(const Context& context, const Setup& setup, Diagnoses& all);
 /// Checks roots, state folders, journals, daemons.

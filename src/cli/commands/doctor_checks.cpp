@@ -78,20 +78,11 @@ void examine_kernel_limit(const std::string& name, std::uint64_t few, const std:
           "; baton polls the folders beyond the limit");
 }
 
-/// Warns if our own user can write a file: agents run as this user, and could change what baton
-/// starts.
-void examine_writable(const std::string& check, const std::string& path, Diagnoses& all) {
-  if (geteuid() != 0 && access(path.c_str(), W_OK) == 0)
-    add(all, Level::warning, check, path + " can be written by the user that runs the agents",
-        "make root or another user its owner, and make it read-only for this user");
-}
-
 void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
   if (spec.problem)
     return add(all, Level::error, "agent", spec.problem->why,
                "fix what the message names, or change `agents:`");
   add(all, Level::fine, "agent", role + ": " + spec.argv.front());
-  examine_writable("agent", spec.argv.front(), all);
 }
 
 /// The root around a folder, where agents may write.
@@ -319,6 +310,7 @@ void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all
 void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {
   examine_files(context, seen, all);
   examine_folders(context, seen.records(), all);
+  examine_open_files(context, seen.records(), all);
 }
 
 void examine_shim(Diagnoses& all) {
@@ -435,7 +427,6 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
     add(all, Level::warning, "configuration", difference.why,
         "run `baton reload` when the file is ready");
   add(all, Level::fine, "configuration", context.configuration());
-  examine_writable("configuration", context.configuration(), all);
   for (const Finding& finding : context.warnings())
     add(all, Level::warning, "configuration", describe(finding, context.configuration()),
         "see docs/configuration.md");
@@ -445,6 +436,7 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
                "see docs/configuration.md; `baton --version --json` lists the dialects");
   for (const auto& [role, spec] : setup->agents)
     examine_agent(role, spec, all);
+  examine_trust(context, *setup, all);
   examine_adapters(context, *setup, all);
   examine_agent_limits(*setup, daemon, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);

@@ -19,6 +19,7 @@
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
 #include "workspace/context.h"
+#include "workspace/deciding_files.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
 #include "workspace/options.h"
@@ -131,6 +132,11 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
   if (!shim)
     return pass_on(shim);
   config.shim = std::move(*shim);
+  for (const ServedRoot& served : config.roots)
+    if (auto fine =
+            check_files(context.at(served.root), served.setup, config.shim, served.state_folder);
+        !fine)
+      return pass_on(fine);
   take_notify(context, config);
   if (arguments.roots.empty())
     for (const std::string& root : abandoned_roots(context))

@@ -1,13 +1,22 @@
 #include "io/files/path_trust.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <set>
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include <grp.h>
+#include <pwd.h>
 
 #include "base/text.h"
 #include "io/files/fd.h"
@@ -18,19 +27,73 @@ namespace {
 
 constexpr int kMaxLinks = 40;
 
+struct CloseFile {
+  void operator()(FILE* file) const { (void)fclose(file); }
+};
+using DataBase = std::unique_ptr<FILE, CloseFile>;
+
+/// The user with the number and its name, as /etc/passwd has it.
+std::string user_text(uid_t uid) {
+  const DataBase users(fopen("/etc/passwd", "re"));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  while (const passwd* const user = users ? fgetpwent(users.get()) : nullptr)
+    if (user->pw_uid == uid)
+      return "user " + std::to_string(uid) + " (" + user->pw_name + ")";
+  return "user " + std::to_string(uid);
+}
+
+/// Whether nobody but the owner, root and our own user is in the group. Only the files of this
+/// machine are asked: a name server may not list all users of a group, and may take its time.
+/// An unknown group may have anybody in it.
+bool is_private(gid_t gid, uid_t owner) {
+  std::set<std::string> members;
+  bool known = false;
+  const DataBase groups(fopen("/etc/group", "re"));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  while (const group* const each = groups ? fgetgrent(groups.get()) : nullptr)
+    if (each->gr_gid == gid) {
+      known = true;
+      for (char* const* name = each->gr_mem; *name != nullptr; ++name)
+        members.insert(*name);
+    }
+  if (!known)
+    return false;
+  const DataBase users(fopen("/etc/passwd", "re"));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  while (const passwd* const user = users ? fgetpwent(users.get()) : nullptr) {
+    const bool fine = user->pw_uid == 0 || user->pw_uid == owner || user->pw_uid == geteuid();
+    if (!fine && (user->pw_gid == gid || members.contains(user->pw_name)))
+      return false;
+    if (fine)
+      members.erase(user->pw_name);
+  }
+  return members.empty();  // the rest are users that this machine does not know
+}
+
+/// With an access list, the rights of the group are those of everybody in the list.
+bool has_access_list(const std::string& path) {
+  return lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
+}
+
 Result<void> check_one(const struct stat& info, const std::string& path) {
   if (info.st_uid != 0 && info.st_uid != geteuid())
-    return fail(Errc::denied, "belongs to user " + std::to_string(info.st_uid), path);
+    return fail(Errc::denied,
+                "belongs to " + user_text(info.st_uid) + "; `chown " +
+                    (geteuid() == 0 ? "root" : std::to_string(geteuid())) + " " + shell_word(path) +
+                    "`, by root, ends that once its content is checked",
+                path);
   if (S_ISLNK(info.st_mode))
     return {};  // a link has no mode; the folder decides who may replace it
   const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && info.st_uid == 0;
-  const bool group = (info.st_mode & S_IWGRP) != 0;
   const bool others = (info.st_mode & S_IWOTH) != 0;
+  const bool group = (info.st_mode & S_IWGRP) != 0 &&
+                     (has_access_list(path) || !is_private(info.st_gid, info.st_uid));
   if (sticky || (!group && !others))
     return {};
   return fail(Errc::denied,
               std::string("can be written by ") + (others ? "everybody" : "its group") +
-                  "; `chmod go-w " + shell_word(path) + "` ends that",
+                  " (it belongs to " + user_text(info.st_uid) + "); `chmod go-w " +
+                  shell_word(path) + "` ends that",
               path);
 }
 
@@ -43,11 +106,13 @@ Result<std::string> link_target(const std::string& path) {
   return target;
 }
 
-Result<struct stat> judged(const std::string& path) {
+using Check = std::function<Result<void>(const struct stat& info, const std::string& path)>;
+
+Result<struct stat> judged(const std::string& path, const Check& check) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0)
     return system_error(errno, "cannot be looked at", path);
-  if (auto fine = check_one(info, path); !fine)
+  if (auto fine = check(info, path); !fine)
     return pass_on(fine);
   return info;
 }
@@ -63,7 +128,7 @@ std::string above(const std::string& here) {
 
 // Walks the path like the kernel, and checks each folder, link and file on the way. Returns the
 // facts of the last one.
-Result<struct stat> walk(const std::string& path) {
+Result<struct stat> walk(const std::string& path, const Check& check = check_one) {
   std::error_code error;
   const auto names = split(std::filesystem::absolute(path, error).string(), '/');
   std::deque<std::string> waiting(names.begin(), names.end());
@@ -78,7 +143,7 @@ Result<struct stat> walk(const std::string& path) {
       continue;
     }
     std::string next = beside(here, name);
-    auto info = judged(next);
+    auto info = judged(next, check);
     if (!info)
       return info;
     if (!S_ISLNK(info->st_mode)) {
@@ -95,7 +160,7 @@ Result<struct stat> walk(const std::string& path) {
     if (target->starts_with('/'))
       here = "/";
   }
-  return judged(here);
+  return judged(here, check);
 }
 
 Result<void> check_program(const std::string& path) {
@@ -150,6 +215,21 @@ Result<void> trusted_folder(const std::string& path) {
   if (!S_ISDIR(info->st_mode))
     return fail(Errc::not_found, "is not a folder", path);
   return {};
+}
+
+std::string writable_place(const std::string& path) {
+  std::string place;
+  (void)walk(path, [&](const struct stat& info, const std::string& at) -> Result<void> {
+    const bool own = info.st_uid == geteuid();
+    const bool writable =
+        !S_ISLNK(info.st_mode) && faccessat(AT_FDCWD, at.c_str(), W_OK, AT_EACCESS) == 0;
+    // In a folder with the sticky bit, only the owner can exchange a file.
+    const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
+    if (own || (writable && !sticky))
+      place = at;
+    return {};
+  });
+  return place;
 }
 
 Result<std::string> find_program(const std::string& name, std::string_view path_variable,

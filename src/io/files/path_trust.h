@@ -2,7 +2,8 @@
 
 // Checks who could change a file that decides what baton starts: a configuration or a program.
 // *Foreign* is every user but root and our own; rights for the group or others count as foreign
-// too. A folder of root with the sticky bit, such as /tmp, is fine.
+// too. A group without other members (in /etc/group and /etc/passwd) counts as its owner, as with
+// umask 002 and a group for each user. A folder of root with the sticky bit, such as /tmp, is fine.
 
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ namespace baton {
 /// its target. Errc::denied (with the path that is open), not_found, io.
 Result<void> trusted_file(const std::string& path);
 Result<void> trusted_folder(const std::string& path);
+
+/// The last file, link or folder on the way that this user can write, or owns and so can make
+/// writable: who acts as this user can change or exchange what the path leads to. "" if none.
+std::string writable_place(const std::string& path);
 
 /// The absolute path of a program. A bare name is looked up in `path_variable` (the value of PATH),
 /// a name with `/` relative to `configuration_folder`. The program must be a regular, executable,
