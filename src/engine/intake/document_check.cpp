@@ -124,8 +124,16 @@ DocumentCheck check_document(const Catalog::Match& match, const std::string& pat
 DocumentCheck check_document(const Catalog::Match& match, const std::string& path, std::string text,
                              const Result<std::shared_ptr<const Schema>>& schema,
                              const LoadLimits& limits, std::optional<Time> wall) {
+  DocumentCheck checked = check_text(std::move(text), match.kind->format, schema, limits);
+  check_rules(checked, match, path, wall);
+  return checked;
+}
+
+DocumentCheck check_text(std::string text, Format format,
+                         const Result<std::shared_ptr<const Schema>>& schema,
+                         const LoadLimits& limits) {
   DocumentCheck checked;
-  auto loaded = load_document(std::move(text), match.kind->format, limits);
+  auto loaded = load_document(std::move(text), format, limits);
   if (!loaded) {
     checked.findings = std::move(loaded.error().findings);
     checked.definite = loaded.error().definite;
@@ -143,15 +151,19 @@ DocumentCheck check_document(const Catalog::Match& match, const std::string& pat
   if (*schema != nullptr)
     add(checked.findings, (*schema)->check(*checked.document, steps_by(limits)));
   in_order(checked.findings);
+  return checked;
+}
+
+void check_rules(DocumentCheck& checked, const Catalog::Match& match, const std::string& path,
+                 std::optional<Time> wall) {
   const Dialect& dialect = *match.entry->dialect;
-  if (has_error(checked.findings) || dialect.check == nullptr)
-    return checked;
+  if (checked.document == nullptr || has_error(checked.findings) || dialect.check == nullptr)
+    return;
   const Accepted alone{checked.document, match.kind->kind, match.part};
   Findings found = dialect.check(path, alone, match.entry->options, wall);
   locate(found, *checked.document);
   add(checked.findings, std::move(found));
   in_order(checked.findings);
-  return checked;
 }
 
 bool has_lost_its_end(const Document& document, bool needs_line) {

@@ -55,6 +55,16 @@ struct DocumentCheck {
   bool accepted() const { return document != nullptr && !has_error(findings); }
 };
 
+/// The first two checks, syntax and schema. The result depends on nothing but text, format and
+/// schema, so it is the same for all files with this text (judged_texts.h).
+DocumentCheck check_text(std::string text, Format format,
+                         const Result<std::shared_ptr<const Schema>>& schema,
+                         const LoadLimits& limits);
+/// The third check: adds what the dialect's rules for one document say. Does nothing after an
+/// error.
+void check_rules(DocumentCheck& checked, const Catalog::Match& match, const std::string& path,
+                 std::optional<Time> wall = std::nullopt);
+
 /// Checks syntax, schema and the rules of one document. Stops at the first of these with an error.
 DocumentCheck check_document(const Catalog::Match& match, const std::string& path, std::string text,
                              Schemas& schemas, const LoadLimits& limits);

@@ -124,7 +124,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   }
   const bool known_bad = record != nullptr && has_version(record->rejected, path, bytes->digest);
   // Check even a version that was rejected before, because the schema may have changed.
-  auto judged = check_after(*match, path, bytes->bytes, draft);
+  auto judged = check_after(*match, path, *bytes, draft);
   if (!judged)
     return pass_on(judged);
   const DocumentCheck checked = *std::move(judged);
@@ -159,8 +159,10 @@ Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& mat
 }
 
 Result<DocumentCheck> Intake::check_after(const Catalog::Match& match, const std::string& path,
-                                          std::string text, const Draft& draft) {
-  DocumentCheck checked = check_document(match, path, std::move(text), ports_.schemas, limits_);
+                                          const FileBytes& bytes, const Draft& draft) {
+  DocumentCheck checked = judged_.check(bytes.bytes, bytes.digest, match.kind->format,
+                                        ports_.schemas.of(*match.kind), limits_);
+  check_rules(checked, match, path);
   const bool needs_line = match.kind->needs_line;
   if (checked.document == nullptr || !has_lost_its_end(*checked.document, needs_line))
     return checked;

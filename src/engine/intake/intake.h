@@ -15,12 +15,16 @@
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
 #include "engine/intake/document_store.h"
+#include "engine/intake/judged_texts.h"
 #include "engine/intake/tree_scan.h"
 #include "engine/intake/unsettled_files.h"
 #include "engine/state/flow_record.h"
 #include "engine/state/rate_breaker.h"
 
 namespace baton {
+
+/// How many bytes of text JudgedTexts keeps. The documents take up to twenty times as much memory.
+inline constexpr std::size_t kJudgedBytes = 4U << 20U;
 
 /// Call `look` for each path, and `committed` after the commit of the step.
 class Intake {
@@ -54,6 +58,7 @@ class Intake {
   /// The step is committed: its changes count for the rate breaker. So a step that is repeated on a
   /// full disk counts once.
   void committed(const Draft& draft) {
+    judged_.clear();
     rate_breaker_.committed(draft, catalog_);
     compared_.insert(draft.compared.begin(), draft.compared.end());
   }
@@ -79,7 +84,7 @@ class Intake {
   void ignore(const std::string& path, Draft& draft);
   /// Checks a version, also against the last accepted one.
   Result<DocumentCheck> check_after(const Catalog::Match& match, const std::string& path,
-                                    std::string text, const Draft& draft);
+                                    const FileBytes& bytes, const Draft& draft);
   void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
                 Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);
@@ -117,6 +122,7 @@ class Intake {
   LoadLimits limits_;
   TreeScan scan_;
   UnsettledFiles unsettled_;
+  JudgedTexts judged_{kJudgedBytes};
   bool starved_ = false;
   std::optional<Error> away_;
   std::set<std::string> compared_;  ///< files that this daemon compared with the version in force
