@@ -390,7 +390,10 @@ void FakeJournal::enter_intents(const Commit& commit) {
 Result<Arrival> FakeJournal::commit(const Commit& commit) {
   fuse_.moment();
   if (fails)
-    return fail(*fails, *fails == Errc::no_space ? "no space left on device" : "input/output error",
+    return fail(*fails,
+                *fails == Errc::no_space ? "no space left on device"
+                : *fails == Errc::busy   ? "it is locked by process 7 (python3)"
+                                         : "input/output error",
                 "journal.db");
   if (before_commit)
     before_commit(commit);

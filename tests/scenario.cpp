@@ -301,6 +301,7 @@ class Runner {
                               {"journal_full", true},
                               {"root_full", true},
                               {"lent", true},
+                              {"journal_locked", true},
                               {"free", false}}))
       return no_such_word;
     world_.journal.fails.reset();
@@ -308,6 +309,8 @@ class Runner {
     world_.requests.no_space = word == "full" || word == "journal_full" || word == "lent";
     if (word == "full" || word == "journal_full")
       world_.journal.fails = Errc::no_space;
+    if (word == "journal_locked")
+      world_.journal.fails = Errc::busy;
     if (word == "full" || word == "root_full")
       world_.disk.full = true;
     return settle();

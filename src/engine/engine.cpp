@@ -497,6 +497,8 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
     }
     if (committed.error().code == Errc::no_space)
       disk_space_.none(describe(committed.error()), next.wall);
+    else
+      cannot_start(next, describe(committed.error()), committed.error());
     undo(next, prepared);
     return {};
   }

@@ -1,16 +1,14 @@
 #include "io/journal/daemon_file.h"
 
 #include <cerrno>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "io/files/fd.h"
+#include "io/journal/lock_holder.h"
 #include "io/journal/rows.h"
 
 namespace baton {
@@ -43,36 +41,6 @@ CREATE TABLE IF NOT EXISTS raises(
 INSERT OR IGNORE INTO meta(name, value) VALUES('version', 1);
 COMMIT;
 )sql";
-
-/// The process that has a write lock on the file, by the kernel's list of locks. To ask by a
-/// descriptor of the file would end the locks of this process when it is closed. 0: unknown, as for
-/// processes in other containers.
-std::int64_t writer_of(const std::string& path) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0)
-    return 0;
-  std::ifstream locks("/proc/locks");
-  for (std::string line; std::getline(locks, line);) {
-    // `1: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120`; a waiting one has `->` before its kind.
-    std::istringstream words(line);
-    std::string number;
-    std::string kind;
-    std::string advisory;
-    std::string access;
-    std::int64_t pid = 0;
-    unsigned major_number = 0;
-    unsigned minor_number = 0;
-    ino_t inode = 0;
-    char colon = 0;
-    words >> number >> kind >> advisory >> access >> pid >> std::hex >> major_number >> colon >>
-        minor_number >> colon >> std::dec >> inode;
-    if (words && access == "WRITE" && inode == facts.st_ino &&
-        major_number == major(facts.st_dev) && minor_number == minor(facts.st_dev) &&
-        pid != getpid())
-      return pid;
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -122,10 +90,7 @@ Result<void> DaemonFile::look() const {
 
 Result<void> DaemonFile::explained(Result<void> done) const {
   if (!done && done.error().code == Errc::busy) {
-    const std::int64_t pid = writer_of(path_);
-    done.error().message =
-        pid > 0 ? "it is locked by process " + std::to_string(pid) : "another process locks it";
-    done.error().message += "; end that process, or wait until it lets go";
+    done.error().message = locked_by(path_);
   }
   if (!done && done.error().where.empty())
     done.error().where = path_;

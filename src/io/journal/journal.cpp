@@ -19,6 +19,7 @@
 #include "io/files/file_facts.h"
 #include "io/files/root.h"
 #include "io/journal/claims.h"
+#include "io/journal/lock_holder.h"
 #include "io/journal/rows.h"
 #include "io/journal/sqlite.h"
 #include "io/journal/values.h"
@@ -30,6 +31,9 @@ using sqlite::Database;
 
 constexpr mode_t kMode = 0640;
 constexpr std::uint64_t kShortBytes = 1U << 20U;
+/// How long a step waits for a process that locks the journal. The daemon tries again later, and
+/// has other things to do meanwhile.
+constexpr Millis kStepPatience{250};
 
 /// Creates the empty file with its mode, because SQLite would use the umask; -wal and -shm copy the
 /// mode. Does not open an existing file: closing it would release the POSIX locks of another
@@ -49,8 +53,8 @@ Result<void> make_file(const std::string& path) {
 
 class SqliteJournal : public Journal {
  public:
-  SqliteJournal(std::unique_ptr<Database> db, std::string runs)
-      : db_(std::move(db)), runs_(std::move(runs)) {}
+  SqliteJournal(std::unique_ptr<Database> db, std::string path, std::string runs)
+      : db_(std::move(db)), path_(std::move(path)), runs_(std::move(runs)) {}
 
   Result<Ledger> load(Time now) override {
     // These indexes decide whether something was started, so check them; this does not read all
@@ -99,7 +103,9 @@ class SqliteJournal : public Journal {
   Result<Arrival> try_commit(const Commit& commit) {
     if (broken_)
       return tl::unexpected<Error>(*broken_);
+    db_->wait_for_locks(kStepPatience);
     auto done = db_->execute("BEGIN IMMEDIATE");
+    db_->wait_for_locks(sqlite::kPatience);
     if (done)
       done = write(commit);
     Result<Arrival> last = 0;
@@ -111,6 +117,8 @@ class SqliteJournal : public Journal {
       db_->rollback();
       if (done.error().code != Errc::busy && done.error().code != Errc::no_space)
         broken_ = done.error();
+      if (done.error().code == Errc::busy)
+        return fail(Errc::busy, locked_by(path_ + "-shm", kWalWriteByte), path_);
       return pass_on(done);
     }
     return last;
@@ -206,6 +214,7 @@ class SqliteJournal : public Journal {
   }
 
   std::unique_ptr<Database> db_;
+  std::string path_;
   std::string runs_;
   /// After a failed sync, the content of the disk is unknown until the next start.
   std::optional<Error> broken_;
@@ -252,7 +261,7 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
     return pass_on(ready);
   }
   return std::unique_ptr<Journal>(
-      std::make_unique<SqliteJournal>(std::move(*db), runs_folder(state_folder)));
+      std::make_unique<SqliteJournal>(std::move(*db), path, runs_folder(state_folder)));
 }
 
 }  // namespace baton

@@ -21,7 +21,8 @@ std::string journal_path(const std::string& state_folder);
 /// Errc::io: damaged, or from a newer baton.
 ///
 /// Beyond the promises of Journal: a commit that would start one attempt of a key twice fails with
-/// Errc::io, and so does every commit after an Errc::io. Errc::busy: nothing was written.
+/// Errc::io, and so does every commit after an Errc::io. Errc::busy: another process
+/// has locked the journal for 250 ms, which the message names; nothing was written.
 /// `forgotten` is applied first, so an event about it stays. The journal numbers events; the engine
 /// numbers arrivals and intents. `load` returns the highest number ever used of both.
 Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder);

@@ -10,7 +10,6 @@
 namespace baton::sqlite {
 namespace {
 
-constexpr int kBusyMillis = 5000;
 constexpr std::size_t kShownBytes = 80;
 
 /// Also before it has its name.
@@ -248,7 +247,7 @@ Database::~Database() {
 
 Result<void> Database::configure(Access access) {
   sqlite3_extended_result_codes(db_, 1);
-  sqlite3_busy_timeout(db_, kBusyMillis);
+  wait_for_locks(kPatience);
   // The schema of a damaged or hostile file must not run code.
   sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -263,6 +262,10 @@ Result<void> Database::configure(Access access) {
     return execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA query_only=ON;");
   }
   return execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0;");
+}
+
+void Database::wait_for_locks(Millis at_most) {
+  sqlite3_busy_timeout(db_, static_cast<int>(at_most.count()));
 }
 
 Result<void> Database::execute(const std::string& sql) {

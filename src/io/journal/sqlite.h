@@ -12,6 +12,7 @@
 
 #include "base/pinned.h"
 #include "base/result.h"
+#include "base/time.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -87,6 +88,9 @@ class Statement : private Pinned {
   std::string damage_;
 };
 
+/// How long a statement waits for a lock, unless `wait_for_locks` says otherwise.
+inline constexpr Millis kPatience{5000};
+
 /// One connection.
 class Database : private Pinned {
  public:
@@ -108,6 +112,8 @@ class Database : private Pinned {
   /// Says that the file is damaged, and what helps.
   std::string damage_text(std::string_view what) const;
   bool in_transaction() const;
+  /// How long a statement waits for the lock of another process.
+  void wait_for_locks(Millis at_most);
   /// Rolls back an open transaction. Does nothing without one.
   void rollback();
 
