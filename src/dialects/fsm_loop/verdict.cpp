@@ -16,6 +16,28 @@ namespace {
 constexpr int kTimeIsUp = 124;
 constexpr std::string_view kUncertain = "_uncertain";
 
+/// Runs `git diff --stat` so that git starts no program which the repository names: no monitor, no
+/// hook, no transport, no filter. git compares files of the work tree through the filters of the
+/// configuration, so those of the repository get an empty command. Those of the system and the user
+/// stay.
+constexpr std::string_view kDiff = R"(export GIT_ALLOW_PROTOCOL= GIT_NO_LAZY_FETCH=1 \
+  GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0
+n=${GIT_CONFIG_COUNT:-0}
+filters=$(git config --show-scope --name-only --get-regexp '^filter\.' 2>/dev/null)
+while read -r scope name; do
+  case $scope in
+    local | worktree)
+      export "GIT_CONFIG_KEY_$n=$name" "GIT_CONFIG_VALUE_$n="
+      n=$((n + 1)) ;;
+  esac
+done <<END
+$filters
+END
+export GIT_CONFIG_COUNT="$n"
+exec git --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null diff --stat \
+  --no-ext-diff --no-textconv --ignore-submodules=dirty "$@"
+)";
+
 std::string without_line_ends(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r'))
     text.remove_suffix(1);
@@ -300,7 +322,8 @@ std::optional<SideCommand> side_command_for(const Judging& judging) {
   if (evaluator != Evaluator::diff_stall)
     return std::nullopt;
   constexpr Millis kTime{30'000};
-  SideCommand diff{SideCommand::Kind::diff, {"git", "diff", "--stat"}, {}, kTime, {}};
+  SideCommand diff{
+      SideCommand::Kind::diff, {"/bin/sh", "-c", std::string(kDiff), "git"}, {}, kTime, {}};
   if (json::child(*judging.state.evaluate, "scope") != nullptr)
     diff.argv.emplace_back("--");
   for (std::string& path : texts_of(*judging.state.evaluate, "scope"))

@@ -61,9 +61,24 @@ int exit_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
+/// Our environment with `settings`, each NAME=VALUE, in the place of ours.
+std::vector<std::string> environment_with(const std::vector<std::string>& settings) {
+  std::vector<std::string> all = settings;
+  for (char* const* at = environ; *at != nullptr; ++at) {
+    const std::string_view ours = *at;
+    const std::string_view name = ours.substr(0, ours.find('=') + 1);
+    const auto replaces = [&](const std::string& each) { return each.starts_with(name); };
+    if (!std::any_of(settings.begin(), settings.end(), replaces))
+      all.emplace_back(ours);
+  }
+  return all;
+}
+
 /// Starts the program and waits for it.
-Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
+Result<int> run(const std::vector<std::string>& argv, const Streams& streams,
+                const std::vector<std::string>& settings) {
   std::vector<std::string> words = argv;
+  std::vector<std::string> env = environment_with(settings);
   const std::vector<char*> pointers = pointers_to(words);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -71,7 +86,8 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams) {
   posix_spawn_file_actions_adddup2(&actions, streams.out.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, streams.err.get(), STDERR_FILENO);
   pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, pointers[0], &actions, nullptr, pointers.data(), environ);
+  const int failed =
+      posix_spawnp(&pid, pointers[0], &actions, nullptr, pointers.data(), pointers_to(env).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
     return system_error(failed, "cannot be run", argv[0]);
@@ -181,11 +197,12 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 }
 
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
-                                   std::size_t max_bytes) {
+                                   std::size_t max_bytes,
+                                   const std::vector<std::string>& settings) {
   auto streams = streams_for(argv[0], input);
   if (!streams)
     return pass_on(streams);
-  auto exit = run(argv, *streams);
+  auto exit = run(argv, *streams, settings);
   if (!exit)
     return pass_on(exit);
   return outcome(*exit, *streams, max_bytes, argv[0]);

@@ -25,10 +25,11 @@ struct CommandOutcome {
 };
 
 /// Runs a program from PATH in our environment and folder, with `input` on stdin, and waits for its
-/// end. The daemon never uses this. Errc::not_found, busy, io; too_large for more than `max_bytes`
-/// on stdout.
+/// end. `settings`, each NAME=VALUE, take the place of ours in the environment. The daemon never
+/// uses this. Errc::not_found, busy, io; too_large for more than `max_bytes` on stdout.
 Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::string_view input,
-                                   std::size_t max_bytes);
+                                   std::size_t max_bytes,
+                                   const std::vector<std::string>& settings = {});
 
 /// A program that runs beside everything else. Its process group is killed after `limit` and when
 /// this object is destroyed. Its first process also ends when ours ends.

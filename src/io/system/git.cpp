@@ -12,11 +12,22 @@ namespace {
 
 constexpr std::size_t kMaxList = 256U << 20U;
 
-/// Runs git. An exit status other than 0 is an error with the message of git.
+/// git has no transport, fetches no missing object, asks nobody and writes no index. The settings
+/// of the system and of the user stay in force: they say which repositories are trusted.
+const std::vector<std::string>& quiet_settings() {
+  static const std::vector<std::string> settings = {"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1",
+                                                    "GIT_OPTIONAL_LOCKS=0",
+                                                    "GIT_TERMINAL_PROMPT=0"};
+  return settings;
+}
+
+/// Runs git so that it starts no program which the repository names. An exit status other than 0 is
+/// an error with the message of git. `words` must not have git compare the work tree: that would
+/// start the repository's filters.
 Result<std::string> git(std::vector<std::string> words, std::string_view input,
                         std::size_t max_bytes) {
-  words.insert(words.begin(), "git");
-  auto done = run_command(words, input, max_bytes);
+  words.insert(words.begin(), {"git", "--no-pager", "-c", "core.fsmonitor=false"});
+  auto done = run_command(words, input, max_bytes, quiet_settings());
   if (!done)
     return pass_on(done);
   if (done->exit == 0)
@@ -25,6 +36,13 @@ Result<std::string> git(std::vector<std::string> words, std::string_view input,
   if (why.empty())
     why = "ended with " + std::to_string(done->exit);
   return fail(Errc::io, "git: " + why);
+}
+
+/// As `git`, and without hooks: `git diff` may run the hook `post-index-change`.
+Result<std::string> git_without_hooks(std::vector<std::string> words, std::string_view input,
+                                      std::size_t max_bytes) {
+  words.insert(words.begin(), {"-c", "core.hooksPath=/dev/null"});
+  return git(std::move(words), input, max_bytes);
 }
 
 /// Cuts off and returns the text before the next `end`; nothing when there is no `end`.
@@ -80,7 +98,8 @@ class BlobBatch {
     constexpr std::size_t kLine = 256;
     if (ids_.empty())
       return {};
-    auto all = git({"cat-file", "--batch"}, joined(ids_), bytes_ + kLine * ids_.size());
+    auto all =
+        git_without_hooks({"cat-file", "--batch"}, joined(ids_), bytes_ + kLine * ids_.size());
     if (!all)
       return pass_on(all);
     std::string_view rest = *all;
@@ -127,7 +146,7 @@ Result<std::vector<StagedFile>> parse_staged(std::string_view raw) {
 }
 
 Result<GitRepository> GitRepository::here() {
-  auto top = git({"rev-parse", "--show-toplevel"}, "", kMaxList);
+  auto top = git_without_hooks({"rev-parse", "--show-toplevel"}, "", kMaxList);
   if (!top && top.error().code == Errc::not_found)
     return fail(Errc::not_found, "there is no git in PATH");
   if (!top)
@@ -149,10 +168,11 @@ Result<std::vector<StagedFile>> GitRepository::staged(const std::vector<std::str
                                     "--no-renames",
                                     "--no-relative",
                                     "--no-ext-diff",
+                                    "--no-textconv",
                                     "--ignore-submodules=all",
                                     "--"};
   words.insert(words.end(), paths.begin(), paths.end());
-  auto raw = git(std::move(words), "", kMaxList);
+  auto raw = git_without_hooks(std::move(words), "", kMaxList);
   if (!raw)
     return pass_on(raw);
   return parse_staged(*raw);
@@ -163,13 +183,13 @@ Result<std::vector<std::string>> GitRepository::unknown(
   std::vector<std::string> words = {"--literal-pathspecs", "ls-files", "--error-unmatch"};
   // Files that the commit removes are known too. Before the first commit there is nothing to
   // remove.
-  if (git({"rev-parse", "--quiet", "--verify", "HEAD^{commit}"}, "", kMaxList))
+  if (git_without_hooks({"rev-parse", "--quiet", "--verify", "HEAD^{commit}"}, "", kMaxList))
     words.emplace_back("--with-tree=HEAD");
   words.emplace_back("--");
   const auto known = [&](const std::vector<std::string>& some) {
     std::vector<std::string> all = words;
     all.insert(all.end(), some.begin(), some.end());
-    return git(std::move(all), "", kMaxList).has_value();
+    return git_without_hooks(std::move(all), "", kMaxList).has_value();
   };
   std::vector<std::string> strange;
   if (paths.empty() || known(paths))
@@ -182,7 +202,7 @@ Result<std::vector<std::string>> GitRepository::unknown(
 
 Result<void> GitRepository::read_blobs(const std::vector<std::string>& ids, std::size_t max_bytes,
                                        const TakeBlob& take) const {
-  auto sizes = git({"cat-file", "--batch-check"}, joined(ids), kMaxList);
+  auto sizes = git_without_hooks({"cat-file", "--batch-check"}, joined(ids), kMaxList);
   if (!sizes)
     return pass_on(sizes);
   std::string_view lines = *sizes;
@@ -207,6 +227,7 @@ Result<void> GitRepository::read_blobs(const std::vector<std::string>& ids, std:
 }
 
 Result<std::string> GitRepository::hooks_folder() const {
+  // With the repository's core.hooksPath: no hook runs here.
   // From the top, where hooks run: a relative core.hooksPath is relative to the top.
   auto path = git({"-C", top_, "rev-parse", "--git-path", "hooks"}, "", kMaxList);
   if (!path)

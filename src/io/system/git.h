@@ -1,7 +1,8 @@
 #pragma once
 
 // Asks git about the next commit, for `baton validate --staged` and `baton hook`. Runs the `git`
-// program; nothing here reads .git itself.
+// program; nothing here reads .git itself. git starts no other program and uses no network,
+// whatever the configuration of the repository says.
 
 #include <cstddef>
 #include <functional>
