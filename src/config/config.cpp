@@ -133,8 +133,13 @@ void read_rule_caps(const Fields& rules, Config& config) {
 /// Reads the caps of all places. At `limits:` and in rules, those in an hour are of each flow, and
 /// the number of agents that run at `limits:` is no cap: they are read elsewhere.
 void read_all_caps(const Fields& fields, Config& config) {
-  Caps all = read_caps(fields.child("limits"), false);
+  const Fields limits = fields.child("limits");
+  Caps all = read_caps(limits, false);
   all.erase(CapKey::max_running);
+  for (const auto& [key, cap] : default_caps(config.limits.spawns_per_hour))
+    if (!limits.number(word(key)))
+      all.emplace(key, cap);
+  config.caps.clear();
   add_caps({CapScope::everything, ""}, std::move(all), config);
   for (const auto& [name, agent] : fields.child("agents").children())
     add_caps({CapScope::agent, name}, read_caps(agent.child("limits"), true), config);

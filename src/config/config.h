@@ -59,11 +59,11 @@ struct AgentConfig {
 
 /// `limits:`.
 struct LimitsConfig {
-  std::uint32_t max_running = 4;       ///< agents at the same time, per daemon
-  std::uint32_t spawns_per_hour = 60;  ///< per flow
-  double cost_per_hour = 50;           ///< US dollars, per flow; 0, here and below: no limit
-  std::int64_t tokens_per_hour = 0;    ///< per flow
-  std::uint32_t shell_per_hour = 0;    ///< shell actions, per flow
+  std::uint32_t max_running = 4;        ///< agents at the same time, per daemon
+  std::uint32_t spawns_per_hour = 60;   ///< per flow
+  double cost_per_hour = 50;            ///< US dollars, per flow; 0, here and below: no limit
+  std::int64_t tokens_per_hour = 0;     ///< per flow
+  std::uint32_t shell_per_hour = 3600;  ///< shell actions, per flow
   RunLimits run;
   RetryLimits retry;
   std::uint32_t max_transient = 10;  ///< see AgentSpec
@@ -84,8 +84,8 @@ struct Config {
   std::map<Role, AgentConfig> agents;
   LimitsConfig limits;
   /// The caps of more than one flow, wherever they stand: `limits:`, agents, providers, dialects,
-  /// rules.
-  CapTable caps;
+  /// rules. With the defaults.
+  CapTable caps = {{CapPlace{}, default_caps(60)}};
   std::map<std::string, FlowCaps> rule_caps;  ///< of each flow of a rule that has its own
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// The name and options of each dialect, in the order of the file. Options are as written, except

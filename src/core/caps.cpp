@@ -16,6 +16,13 @@ constexpr std::size_t kAveraged = 20;
 /// An agent that has ended so often without a cost will report none.
 constexpr std::size_t kSilentRuns = 3;
 
+// Limits of the whole daemon by default: far above what a busy day needs, and low enough that a
+// mistake ends within a day.
+constexpr double kDefaultSpawns = 2'000;
+constexpr double kDefaultCost = 200;
+constexpr double kDefaultShell = 100'000;
+constexpr double kDefaultFlows = 200'000;
+
 struct KeyRow {
   CapKey key;
   std::string_view word;
@@ -115,6 +122,14 @@ std::string cap_name(const CapPlace& place, CapKey key) {
   return std::string(word(place.scope)) + ":" + place.name + ":" + std::string(word(key));
 }
 
+Caps default_caps(std::uint32_t spawns_per_hour) {
+  const double spawns = std::max(kDefaultSpawns, 20.0 * spawns_per_hour);
+  return {{CapKey::spawns_per_day, {spawns, true}},
+          {CapKey::cost_per_day, {kDefaultCost, true}},
+          {CapKey::shell_per_day, {kDefaultShell, true}},
+          {CapKey::max_flows, {kDefaultFlows, true}}};
+}
+
 Time end_of(const CapRaise& raise) {
   return raise.since + window_of(raise.key).value_or(kOneDay);
 }
@@ -178,7 +193,8 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
       Sum sum;
       sum.place = place;
       sum.key = key;
-      sum.cap = cap;
+      sum.cap = cap.limit;
+      sum.by_default = cap.by_default;
       for (const CapRaise& raise : counted.raises)
         if (raise.configuration == configuration && raise.place == place && raise.key == key &&
             end_of(raise) > now) {
@@ -276,7 +292,8 @@ CapReached CapSums::reached(const Sum& sum) const {
                 (estimated > 0 ? ", with an estimate of " + amount_text(sum.key, estimated) +
                                      " for runs that have not ended"
                                : "") +
-                " (" + std::string(word(sum.key)) + " of " + text(sum.place) + ")" + sum.raised;
+                " (" + std::string(word(sum.key)) + " of " + text(sum.place) +
+                (sum.by_default ? ", a default" : "") + ")" + sum.raised;
   return reached;
 }
 
@@ -361,6 +378,11 @@ bool CapSums::is_low(const std::string& cap) const {
   return found == sums_.end() || found->sum + found->added < found->cap / 2;
 }
 
+bool names_cost(const Caps& caps) {
+  return std::any_of(caps.begin(), caps.end(),
+                     [](const auto& row) { return is_cost(row.first) && !row.second.by_default; });
+}
+
 std::vector<Role> agents_without_cost(const CapTable& table, const std::string& configuration,
                                       std::span<const CountedRun> runs) {
   std::map<Role, std::size_t> silent;
@@ -370,8 +392,7 @@ std::vector<Role> agents_without_cost(const CapTable& table, const std::string& 
       continue;
     reports[run.agent] = reports[run.agent] || reports_cost(run);
     const bool capped = std::any_of(table.begin(), table.end(), [&](const auto& row) {
-      return covers(row.first, run) && (row.second.contains(CapKey::cost_per_day) ||
-                                        row.second.contains(CapKey::cost_per_hour));
+      return covers(row.first, run) && names_cost(row.second);
     });
     silent[run.agent] += capped ? 1U : 0U;
   }

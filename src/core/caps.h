@@ -63,8 +63,19 @@ std::string text(const CapPlace& place);
 /// One cap, as a word without blanks that tells it from all others: `agent:developer:cost_per_day`.
 std::string cap_name(const CapPlace& place, CapKey key);
 
-/// The limits of one place. A key that is missing has no limit; none is 0.
-using Caps = std::map<CapKey, double>;
+/// One limit; never 0.
+struct Cap {
+  // NOLINTNEXTLINE(google-explicit-constructor): a number is a limit that the configuration names
+  Cap(double the_limit, bool is_default = false) : limit(the_limit), by_default(is_default) {}
+  double limit;
+  bool by_default;  ///< the configuration does not name it
+  bool operator==(const Cap&) const = default;
+};
+/// The limits of one place. A key that is missing has no limit.
+using Caps = std::map<CapKey, Cap>;
+/// What the whole daemon may use if the configuration does not say it. `spawns_per_hour`: of a
+/// flow.
+Caps default_caps(std::uint32_t spawns_per_hour);
 /// The limits of a configuration, without those of one flow in an hour.
 using CapTable = std::map<CapPlace, Caps>;
 
@@ -178,6 +189,7 @@ class CapSums {
     CapPlace place;
     CapKey key = CapKey::spawns_per_day;
     double cap = 0;
+    bool by_default = false;
     double sum = 0;
     double estimated = 0;  ///< the part of `sum` of runs that have not ended
     double added = 0;      ///< by starts of this step
@@ -208,8 +220,10 @@ class CapSums {
   std::optional<Time> next_change_;
 };
 
-/// Agents that a cap on cost covers and that have never reported one, though three of their runs or
-/// more have ended.
+/// Whether one of the limits is on cost, and the configuration names it.
+bool names_cost(const Caps& caps);
+/// Agents that a cap on cost covers, which the configuration names, and that have never reported
+/// one, though three of their runs or more have ended.
 std::vector<Role> agents_without_cost(const CapTable& table, const std::string& configuration,
                                       std::span<const CountedRun> runs);
 

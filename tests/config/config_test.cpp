@@ -520,7 +520,11 @@ TEST_CASE("caps are read at every place, with 0 for none") {
           "    react: [{ to: a, run: dev }]\n")
           .config;
   const CapTable expected = {
-      {{CapScope::everything, ""}, {{CapKey::cost_per_day, 100}, {CapKey::max_flows, 50}}},
+      {{CapScope::everything, ""},
+       {{CapKey::spawns_per_day, {2000, true}},
+        {CapKey::cost_per_day, 100},
+        {CapKey::shell_per_day, {100000, true}},
+        {CapKey::max_flows, 50}}},
       {{CapScope::agent, "dev"}, {{CapKey::max_running, 2}, {CapKey::cost_per_day, 20.5}}},
       {{CapScope::provider, "anthropic"},
        {{CapKey::max_running, 3}, {CapKey::cost_per_hour, 6}, {CapKey::tokens_per_day, 2e10}}},
@@ -536,6 +540,26 @@ TEST_CASE("caps are read at every place, with 0 for none") {
   CHECK_FALSE(config.rule_caps.at("t").tokens_per_hour);
   // The options of a dialect do not have them.
   CHECK(json::child(*config.dialects.at(0).second, "limits") == nullptr);
+}
+
+TEST_CASE("the caps of the whole daemon are on by default, and 0 switches one off") {
+  const auto caps_of = [](const std::string& limits) {
+    return parsed("version: 1\nlimits: { " + limits + " }\n").config;
+  };
+  const Config plain = caps_of("max_running: 2");
+  CHECK((plain.caps == Config{}.caps));
+  CHECK((plain.caps.at({}) == Caps{{CapKey::spawns_per_day, {2000, true}},
+                                   {CapKey::cost_per_day, {200, true}},
+                                   {CapKey::shell_per_day, {100000, true}},
+                                   {CapKey::max_flows, {200000, true}}}));
+  CHECK(plain.limits.shell_per_hour == 3600);
+  CHECK(
+      (caps_of("spawns_per_hour: 500").caps.at({}).at(CapKey::spawns_per_day) == Cap(10000, true)));
+  CHECK(
+      (caps_of("spawns_per_hour: 500, spawns_per_day: 3").caps.at({}).at(CapKey::spawns_per_day) ==
+       Cap(3)));
+  CHECK(caps_of("spawns_per_day: 0, cost_per_day: 0, shell_per_day: 0, max_flows: 0").caps.empty());
+  CHECK(caps_of("shell_per_hour: 0").limits.shell_per_hour == 0);
 }
 
 TEST_CASE("a cap that is no number of its kind is refused at every place") {

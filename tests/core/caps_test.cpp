@@ -310,6 +310,8 @@ TEST_CASE("agents that never report a cost are named where a cap on cost covers 
   add("young", std::nullopt);
   const CapTable table = {{{}, {{CapKey::cost_per_day, 5}}}};
   CHECK(agents_without_cost(table, kConfiguration, runs) == std::vector<Role>{"silent"});
+  // A default tells it of nobody.
+  CHECK(agents_without_cost({{{}, default_caps(60)}}, kConfiguration, runs).empty());
   CHECK(agents_without_cost({{{}, {{CapKey::spawns_per_day, 5}}}}, kConfiguration, runs).empty());
   CHECK(agents_without_cost({{{CapScope::agent, "reports"}, {{CapKey::cost_per_day, 5}}}},
                             kConfiguration, runs)
@@ -344,6 +346,17 @@ TEST_CASE("a flow may not begin while there are more than its places allow") {
   CHECK_FALSE(sums_of({{{}, {{CapKey::max_flows, 9}}}}, {}, {raise}).too_many_flows(flow, counts));
   CHECK_FALSE(sums_of({{{CapScope::rule, "bugs"}, {{CapKey::max_flows, 1}}}}, {})
                   .too_many_flows(flow, counts));
+}
+
+TEST_CASE("a default cap holds like one that is named, and says that it is a default") {
+  std::vector<CountedRun> runs;
+  for (int i = 0; i < 2000; ++i)
+    runs.push_back(ended_run(std::to_string(i), kNow - minutes(9), 0, 1));
+  const auto reached = sums_of({{{}, default_caps(60)}}, runs).reached(a_run("new", kNow));
+  REQUIRE(reached);
+  CHECK(reached->why.find("2000 of 2000 starts in the last 24 hours (spawns_per_day of the whole "
+                          "daemon, a default)") == 0);
+  CHECK_FALSE(sums_of({{{}, default_caps(101)}}, runs).reached(a_run("new", kNow)));
 }
 
 // ---- in a plan

@@ -75,7 +75,7 @@ def cost_of_a_day(exe):
                                capture_output=True, env={**os.environ, "BATON_RUN_ID": "0" * 32}, cwd=baton.root)
         check(agent.returncode == 1 and "an agent may not raise a cap" in agent.stderr, agent)
         for wrong in ("cost_per_day", "cost_per_day=", "cost_per_day=-1", "cost_per_day=nan", "cost_per_day=inf", "cost_per_day=1e400",
-                      "cost_per_week=1", "spawns_per_day=1"):
+                      "cost_per_week=1", "tokens_per_day=1"):
             baton.call("resume", "--all", "--raise", wrong, code=2)
         check("higher until" in baton.call("resume", flow, "--raise", "cost_per_day=8").stdout, "it is raised")
         wait_until(lambda: any(line["event"] == "cap_raised" for line in baton.lines("events")), "the raise is an event")

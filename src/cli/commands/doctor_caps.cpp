@@ -21,14 +21,14 @@ bool reports_no_cost(const AgentSpec& agent) {
                      [](const UsageRow& row) { return row.cost.empty(); });
 }
 
-/// Whether a cap on cost names this agent or its provider, or covers all.
+/// Whether the configuration has a cap on cost that names this agent or its provider, or covers
+/// all.
 bool has_cost_cap(const CapTable& caps, const Role& role, const AgentSpec& agent) {
   CountedRun run;
   run.agent = role;
   run.provider = agent.provider;
   return std::any_of(caps.begin(), caps.end(), [&](const auto& row) {
-    return covers(row.first, run) && (row.second.contains(CapKey::cost_per_hour) ||
-                                      row.second.contains(CapKey::cost_per_day));
+    return covers(row.first, run) && names_cost(row.second);
   });
 }
 
