@@ -164,14 +164,15 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
       flows.insert(flow);
     root_ = root;
   }
-  flows.insert(over_.begin(), over_.end());
   CapSums* const caps = sums(now);
   count_flows(flows, next);
+  take_flows(flows, next, now);
   give(flows, next, now, refused);
   reconciler_.put(settings(now, std::move(held)));
   reconciler_.plan(next.now, now.running_elsewhere, caps);
 }
 
+/// A new flow is over the cap until `take_flows` has found room for it.
 void Planning::count_flows(const std::set<FlowId>& flows, const Draft& next) {
   for (const FlowId& flow : flows) {
     const FlowRecord* const record = flow == FlowId{} ? nullptr : next.find(flow);
@@ -180,23 +181,73 @@ void Planning::count_flows(const std::set<FlowId>& flows, const Draft& next) {
                                          [](const auto& row) { return row.second.present; });
     if (there ? !there_.insert(flow).second : there_.erase(flow) == 0)
       continue;
-    for (const CapPlace& place : places_of(flow))
+    const bool taken = !there && over_.erase(flow) == 0;
+    if (there)
+      over_.insert(flow);
+    else
+      may_take_ = true;
+    for (const CapPlace& place : places_of(flow)) {
       there ? ++flow_counts_[place] : --flow_counts_[place];
+      taken_[place] -= taken ? 1 : 0;
+    }
   }
 }
 
-/// Only a flow that has not begun waits: others must be able to end.
-std::optional<Hold> Planning::too_many_flows(const FlowRecord& record,
-                                             const PlanningContext& now) const {
-  const bool begun = !record.runs.empty() ||
-                     std::any_of(record.stages.begin(), record.stages.end(),
-                                 [](const auto& stage) { return stage.second.generation > 1; });
-  if (begun || !sums_ || now.counted == nullptr)
-    return std::nullopt;
-  FlowCounts counts = flow_counts_;
-  for (const auto& [place, count] : now.flows_elsewhere)
+namespace {
+
+/// Such a flow goes on, however many there are: it must be able to end.
+bool has_begun(const FlowRecord& record) {
+  return !record.runs.empty() ||
+         std::any_of(record.stages.begin(), record.stages.end(),
+                     [](const auto& stage) { return stage.second.generation > 1; });
+}
+
+FlowCounts sum_of(FlowCounts counts, const FlowCounts& others) {
+  for (const auto& [place, count] : others)
     counts[place] += count;
-  const auto cap = sums_->too_many_flows(record.id, counts);
+  return counts;
+}
+
+}  // namespace
+
+/// Lets flows begin as long as there are not too many. Those that have begun before come first.
+/// Flows that wait already are looked at again only if there may be room.
+void Planning::take_flows(std::set<FlowId>& flows, const Draft& next, const PlanningContext& now) {
+  if (now.counted == nullptr && !setup_.caps.empty())
+    return;
+  std::vector<FlowId> waiting;
+  if (std::exchange(may_take_, false) || elsewhere_ != now.flows_elsewhere)
+    waiting.assign(over_.begin(), over_.end());
+  else
+    std::set_intersection(flows.begin(), flows.end(), over_.begin(), over_.end(),
+                          std::back_inserter(waiting));
+  elsewhere_ = now.flows_elsewhere;
+  for (const bool begun : {true, false})
+    for (const FlowId& flow : waiting)
+      if (const FlowRecord* const record = next.find(flow);
+          record != nullptr && has_begun(*record) == begun && (begun || !over_cap(flow, now))) {
+        over_.erase(flow);
+        flows.insert(flow);
+        for (const CapPlace& place : places_of(flow))
+          ++taken_[place];
+      }
+}
+
+/// The cap that the flow would exceed.
+std::optional<CapReached> Planning::over_cap(const FlowId& flow, const PlanningContext& now) const {
+  if (!sums_ || now.counted == nullptr)
+    return std::nullopt;
+  FlowCounts counts = sum_of(taken_, now.flows_elsewhere);
+  for (const CapPlace& place : places_of(flow))
+    ++counts[place];
+  return sums_->too_many_flows(flow, counts);
+}
+
+/// Why the flow waits. It names all flows that are there.
+std::optional<Hold> Planning::too_many_flows(const FlowId& flow, const PlanningContext& now) const {
+  const auto cap = !sums_ || now.counted == nullptr
+                       ? std::nullopt
+                       : sums_->too_many_flows(flow, sum_of(flow_counts_, now.flows_elsewhere));
   if (!cap)
     return std::nullopt;
   return Hold{"",
@@ -219,7 +270,9 @@ CapSums* Planning::sums(const PlanningContext& now) {
   const std::pair read{now.counted, now.counted->version};
   const bool over = sums_ && sums_->next_change() && *sums_->next_change() <= now.now;
   if (!sums_ || summed_ != read || over || now.now < summed_at_) {
+    const auto raises = sums_ ? sums_->raises() : std::vector<CapRaise>{};
     sums_.emplace(setup_.caps, setup_.configuration, *now.counted, now.now);
+    may_take_ = may_take_ || sums_->raises() != raises;
     without_cost_ = agents_without_cost(setup_.caps, setup_.configuration, now.counted->runs);
     summed_ = read;
     summed_at_ = now.now;
@@ -233,7 +286,6 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Plan
     const FlowRecord* const record = flow == FlowId{} ? nullptr : next.find(flow);
     if (record == nullptr) {
       reconciler_.drop(flow);
-      over_.erase(flow);
       continue;
     }
     const Catalog::Entry* const entry = catalog_.entry(flow.dialect);
@@ -242,11 +294,8 @@ void Planning::give(const std::set<FlowId>& flows, const Draft& next, const Plan
     for (const auto& [key, why] : refused)
       if (key.flow == flow)
         one.refused.emplace(key, why);
-    over_.erase(flow);
-    if (auto full = one.held ? std::nullopt : too_many_flows(*record, now)) {
-      one.held = std::move(full);
-      over_.insert(flow);
-    }
+    if (!one.held && over_.contains(flow))
+      one.held = too_many_flows(flow, now);
     reconciler_.put(std::move(one));
   }
 }

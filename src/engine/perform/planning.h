@@ -84,7 +84,7 @@ class Planning {
   /// How many flows this root has.
   const FlowCounts& flow_counts() const { return flow_counts_; }
   /// Whether a cap of more than one flow keeps something from starting.
-  bool capped() const { return plan().capped || !over_.empty(); }
+  bool capped() const { return plan().capped || (sums_ && !over_.empty()); }
   /// The last plan.
   const Plan& plan() const { return reconciler_.made(); }
 
@@ -120,7 +120,9 @@ class Planning {
   Agents::iterator agent_of(const Role& role);
   CapSums* sums(const PlanningContext& now);
   void count_flows(const std::set<FlowId>& flows, const Draft& next);
-  std::optional<Hold> too_many_flows(const FlowRecord& record, const PlanningContext& now) const;
+  void take_flows(std::set<FlowId>& flows, const Draft& next, const PlanningContext& now);
+  std::optional<CapReached> over_cap(const FlowId& flow, const PlanningContext& now) const;
+  std::optional<Hold> too_many_flows(const FlowId& flow, const PlanningContext& now) const;
   void tell_caps(Draft& next) const;
   bool renew_wanted(const Plan& plan, const PlanningContext& now, std::set<Role>& looked);
   bool renew(const Role& role, std::set<Role>& looked);
@@ -137,7 +139,10 @@ class Planning {
   std::vector<Role> without_cost_;  ///< see agents_without_cost
   std::set<FlowId> there_;          ///< flows whose files are there
   FlowCounts flow_counts_;          ///< of them
-  std::set<FlowId> over_;           ///< flows that may not begin, because there are too many
+  FlowCounts taken_;                ///< the same without `over_`
+  std::set<FlowId> over_;           ///< flows that may not begin: there were too many already
+  bool may_take_ = false;           ///< one of them may begin now
+  FlowCounts elsewhere_;            ///< of other roots, in the last plan
   std::optional<ControlRow> root_;  ///< the operator's order for the root, in the last plan
   /// Flows to give to the reconciler again with the next plan.
   std::set<FlowId> stale_;
