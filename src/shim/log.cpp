@@ -55,13 +55,15 @@ int make_common_log(const char* path) {
   const int folder = enter_folders(whole.substr(0, slash));
   if (folder < 0)
     return -1;
-  // Make sure that it is a file before emptying it: opening a pipe would block the shim.
+  // Make sure that it is a file before emptying it: opening a pipe would block the shim. With a
+  // second name it may be another file of this user, because the name can be guessed.
   const int file =
       openat(folder, path + slash + 1,
              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
   close(folder);
   struct stat status {};
-  if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(file, 0) == 0)
+  if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 1 &&
+      ftruncate(file, 0) == 0)
     return file;
   if (file >= 0)
     close(file);

@@ -54,7 +54,7 @@ class Log {
 /// Creates the file, which must not exist. -1 on failure: then nothing is logged.
 int make_log(int directory, const char* name);
 /// Creates or empties the file for both streams, with its folders. -1 when it is not a regular file
-/// or cannot be created.
+/// with one name or cannot be created; then nothing is emptied.
 int make_common_log(const char* path);
 
 }  // namespace baton::shim

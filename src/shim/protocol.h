@@ -45,7 +45,8 @@
 //             becomes `baton-shim enter` to run it.
 //           log PATH: a file that gets both streams in the order of their output, for people who
 //             look in the agent's project. The shim creates missing folders. There is no such log
-//             if the file or one of its folders is a link, or if the file is not regular.
+//             if the file or one of its folders is a link, or if the file is not regular or has a
+//             second name.
 //
 // `tell` gets the environment, stdin, stdout and stderr of the program, and also fd 3: a pipe
 // without data, whose end of file means that the daemon is gone. The shim runs the program and

@@ -437,11 +437,12 @@ def logs_kept(exe):
         check(sorted(log("r__a__i0__attempt2.log").split()) == ["2", "2", "err", "out"])
         check(log("r__b__i0__attempt1.log") == "item 1\n" and log("r__b__i0__attempt1__x2.log") == "item 2\n")
         check("log cap of 102400 bytes reached" in log("r__c__i0__attempt1.log")[102400:])
-        # Somewhere else, and not through a link that lies in the way, nor into a pipe.
+        # Somewhere else, and not through a link of any kind that lies in the way, nor into a pipe.
         other = runs.baton.home + "/other"
         os.mkdir(other)
         world.write(runs.baton.home + "/precious", b"precious")
         os.symlink(runs.baton.home + "/precious", other + "/s__a__i0__attempt1.log")
+        os.link(runs.baton.home + "/precious", other + "/s__a__i0__attempt2.log")
         os.mkfifo(other + "/s__c__i0__attempt1.log")
         runs.begin(workflow, "s", "--logs-dir", other)
         check(runs.baton.once().returncode == 0)
