@@ -23,6 +23,7 @@
 #include "daemon/served_roots.h"
 #include "daemon/service.h"
 #include "io/system/clock.h"
+#include "io/system/descriptor_limit.h"
 #include "io/system/service_manager.h"
 #include "io/system/stderr_lines.h"
 #include "io/system/users.h"
@@ -68,6 +69,8 @@ constexpr std::size_t kMostRemarks = 3;  ///< shown in the answer to a reload; t
 /// done, kHurry after a signal or an error.
 constexpr Millis kLastWords{30'000};
 constexpr Millis kHurry{5000};
+/// How long the daemon waits for files that it can open, before it ends.
+constexpr Millis kStarved{5000};
 /// How often the daemon tries the roots that it waits for.
 constexpr Millis kLookEvery{2000};
 constexpr Millis kPruneEvery{6 * 3'600'000};
@@ -211,8 +214,32 @@ class Service {
     });
   }
 
+  /// Whether nothing can be opened any more, because another process lowered the limit of open
+  /// files. A step would then take good files for bad ones. A service manager starts the daemon
+  /// again, with the limit of its unit.
+  bool starved() {
+    const auto limit = limit_.look();
+    if (!limit.what.empty())
+      spdlog::warn(limit.what);
+    if (!limit.lost) {
+      starved_since_.reset();
+      return false;
+    }
+    const Time now = clock_->now();
+    starved_since_ = starved_since_.value_or(now);
+    if (now - *starved_since_ < kStarved) {
+      call_after(timer_, kSecond, [this] { step(); });
+      return true;
+    }
+    spdlog::critical(
+        "no file can be opened any more, because another process lowered the limit of open files; "
+        "ending, so that the daemon is started again with its own limit");
+    end(static_cast<int>(ExitCode::unreachable));
+    return true;
+  }
+
   void step() {
-    if (ended_ || !serving_)
+    if (ended_ || !serving_ || starved())
       return;
     // Not only from the timer: an earlier step puts the timer off.
     notifier_.tend();
@@ -454,6 +481,8 @@ class Service {
   bool ended_ = false;
   bool interrupted_ = false;
   bool taking_along_ = false;  ///< SIGTERM was sent to all processes of the container
+  DescriptorLimit limit_;
+  std::optional<Time> starved_since_;  ///< since when nothing can be opened
   std::optional<Time> full_since_;
   bool still_ = false;             ///< no agent runs
   std::optional<Time> waits_due_;  ///< when to log what the daemon waits for
