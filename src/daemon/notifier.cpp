@@ -52,6 +52,7 @@ constexpr std::array kEvents = {
     EventRow{"cap_raised", Told::always, false},
     EventRow{"cost_unknown", Told::always, true},
     EventRow{"runs_counted_again", Told::always, true},
+    EventRow{"foreign_processes", Told::always, true},
     // What concerns agents and files.
     EventRow{"stalled", Told::always, true},
     EventRow{"late_write", Told::always, true},

@@ -179,6 +179,21 @@ std::string RootService::describe() const {
   return watch_ ? watch_->describe() : "not watched";
 }
 
+void RootService::tell_foreign(std::string what) {
+  foreign_ = std::move(what);
+  if (!foreign_.empty())
+    observer_->happened(Event{0,
+                              clock_->wall(),
+                              "foreign_processes",
+                              {},
+                              {},
+                              {},
+                              {},
+                              foreign_ +
+                                  ". An agent may have moved them there. `baton stop --all` ends "
+                                  "those that began after the daemon"});
+}
+
 bool RootService::polls() const {
   return watch_ && watch_->polls();
 }
@@ -228,7 +243,7 @@ void RootService::write_status(Time since) {
                             .configuration = served_.configuration,
                             .configuration_digest = digest_,
                             .since = iso_time(since),
-                            .watching = describe(),
+                            .watching = describe() + (foreign_.empty() ? "" : "; " + foreign_),
                             .polls = polls(),
                             .root_inode = static_cast<std::int64_t>(root_->inhabited()),
                             .disk_full = engine_->disk_full(),

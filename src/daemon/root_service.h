@@ -46,6 +46,8 @@ class RootService : private Pinned {
   /// How baton watches the root, for people.
   std::string describe() const;
   bool polls() const;
+  /// Tells people of processes that belong to no run; "": they are gone.
+  void tell_foreign(std::string what);
   /// Writes `daemon.json` of the state folder; `since`: when the daemon began.
   void write_status(Time since);
 
@@ -92,6 +94,7 @@ class RootService : private Pinned {
   Fd reserve_;                          ///< kept for writing the status when no descriptor is left
   std::optional<std::string> copied_;   ///< the digest of the last copy of the configuration
   std::string copy_fault_;              ///< why no copy could be written
+  std::string foreign_;                 ///< processes that belong to no run, for people
   std::string bad_schema_;              ///< why a changed schema cannot be used; "" if none is bad
   std::string away_;                    ///< why the root is unavailable; "" while it is served
   bool bare_ = false;                   ///< the root may be a mount point without its volume

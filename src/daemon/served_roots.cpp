@@ -14,6 +14,23 @@
 
 namespace baton {
 
+namespace {
+
+constexpr int kMostTurns = 10;
+constexpr std::size_t kMostNamed = 5;
+
+std::string foreign_text(const std::vector<ForeignProcess>& processes) {
+  std::string text = std::to_string(processes.size()) +
+                     (processes.size() == 1 ? " process" : " processes") +
+                     " of no run in the cgroup of the daemon: ";
+  for (std::size_t i = 0; i < processes.size() && i < kMostNamed; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(processes[i].pid) + " (" +
+            printable(processes[i].name, 40) + ")";
+  return text + (processes.size() > kMostNamed ? ", ..." : "");
+}
+
+}  // namespace
+
 std::string count_agents(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " agent" : " agents");
 }
@@ -90,6 +107,7 @@ Result<void> ServedRoots::step() {
                         [](const auto& root) { return !root->started(); });
   drain_together();
   give_up_left();
+  look_for_foreign();
   // Another root may use the place that became free, so step again.
   again_ = roots_.size() > 1 && freed;
   if (again_)
@@ -196,6 +214,46 @@ bool ServedRoots::drained() const {
   return draining_ && running() == 0 &&
          std::none_of(roots_.begin(), roots_.end(),
                       [](const auto& root) { return root->engine().encrypting(); });
+}
+
+/// Looks for processes of the unit that belong to no run, when the number of agents has changed,
+/// and in each step while everything is stopped. Tells of them, and ends them if everything is
+/// stopped.
+void ServedRoots::look_for_foreign() {
+  const bool stopped =
+      !roots_.empty() && std::all_of(roots_.begin(), roots_.end(), [](const auto& root) {
+        const FlowRecords& records = root->engine().records();
+        const auto all = records.find(FlowId{});
+        return all != records.end() && all->second.control.control == Control::stop;
+      });
+  const std::uint32_t now = running();
+  if (looked_ == now && !stopped)
+    return;
+  looked_ = now;
+  LiveRuns live;
+  for (const auto& root : roots_)
+    for (const auto& [flow, record] : root->engine().records())
+      for (const Run& run : record.runs)
+        if (run.live()) {
+          live.ids.insert(run.id);
+          live.shims.insert(run.pid);
+        }
+  auto found = unit_.foreign(live);
+  // They may have started others meanwhile.
+  for (int turn = 0; stopped && !found.empty() && turn < kMostTurns; ++turn) {
+    spdlog::warn("ending " + foreign_text(found) + ", because everything is stopped");
+    unit_.end(found);
+    auto left = unit_.foreign(live);
+    const bool same = left == found;
+    found = std::move(left);
+    if (same)
+      break;
+  }
+  if (found == foreign_)
+    return;
+  foreign_ = std::move(found);
+  for (const auto& root : roots_)
+    root->tell_foreign(foreign_.empty() ? "" : foreign_text(foreign_));
 }
 
 void ServedRoots::stop_agents(const std::string& why) {

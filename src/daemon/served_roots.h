@@ -19,6 +19,7 @@
 #include "daemon/once.h"
 #include "daemon/root_service.h"
 #include "daemon/service.h"
+#include "io/agents/foreign_processes.h"
 
 namespace baton {
 
@@ -104,11 +105,15 @@ class ServedRoots {
  private:
   void drain_together();
   void give_up_left();
+  void look_for_foreign();
 
   Means means_;
   std::vector<std::unique_ptr<RootService>> roots_;
   Time since_;
   bool draining_ = false;
+  UnitCgroup unit_;
+  std::vector<ForeignProcess> foreign_;  ///< as told last
+  std::optional<std::uint32_t> looked_;  ///< how many agents ran at the last look for them
   bool again_ = false;  ///< a place became free that another root may use: it steps again
 };
 

@@ -155,34 +155,69 @@ def ended_while_away(exe):
 
 def in_a_cgroup(exe):
     """In a cgroup of its own also a process without variables, session and parent is ended, and nothing is said to be
-    left. The hierarchy is mounted for this part alone."""
+    left. Where it leaves that for the unit's own, it is told, and ended with everything. The hierarchy is mounted for
+    this part alone."""
     if os.geteuid() != 0:
         world.skip("only root can mount a cgroup hierarchy")
     with tempfile.TemporaryDirectory(prefix="baton-e2e-") as mount:
-        done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t cgroup2 none "$0" || exit 77; exec "$@"', mount,
-                               sys.executable, __file__, exe, gone_in_a_cgroup.__name__, mount])
-    if done.returncode == 77:
-        world.skip("no cgroup v2 hierarchy can be mounted here")
-    check(done.returncode == 0, "see above")
+        for part in (stays_in_its_cgroup, leaves_its_cgroup):
+            done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t cgroup2 none "$0" || exit 77; exec "$@"', mount,
+                                   sys.executable, __file__, exe, part.__name__, mount])
+            if done.returncode == 77:
+                world.skip("no cgroup v2 hierarchy can be mounted here")
+            check(done.returncode == 0, "see above")
 
 
-def gone_in_a_cgroup(exe, mount):
-    service = f"{mount}/baton-test-{os.getpid()}"
-    os.mkdir(service)
-    try:
-        os.setxattr(service, "trusted.delegate", b"1")
-        with Forger(exe, WELL, GONE) as forger:
-            forger.before = ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$@"', service]
-            forger.start()
-            gone = forger.pid_in("gone")
-            run = forger.ended()
-            check((run["outcome"], run["reason"]) == ("unknown", "shim_killed"), run)
-            check(not alive(gone), "it has left and lives")
-            check(not run["error"], run)
-            check(not glob.glob(service + "/run-*"), "the cgroup of the run is removed")
-    finally:
-        for folder in sorted(glob.glob(service + "/**/", recursive=True), reverse=True):
+class Unit(Forger):
+    """As a service of systemd with a delegated cgroup."""
+
+    def __init__(self, exe, mount, then):
+        super().__init__(exe, WELL, then)
+        self.cgroup = f"{mount}/baton-test-{os.getpid()}"
+        os.mkdir(self.cgroup)
+        os.setxattr(self.cgroup, "trusted.delegate", b"1")
+        self.settings["agents"]["worker"]["env"] = {"set": {"CGROUP": self.cgroup}}
+        self.configure()
+        self.before = ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; SYSTEMD_EXEC_PID=$$ exec "$@"', self.cgroup]
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        for folder in sorted(glob.glob(self.cgroup + "/**/", recursive=True), reverse=True):
             wait_until(lambda: removed(folder), folder, "is removed")
+
+
+def stays_in_its_cgroup(exe, mount):
+    with Unit(exe, mount, GONE) as unit:
+        unit.start()
+        gone = unit.pid_in("gone")
+        run = unit.ended()
+        check((run["outcome"], run["reason"]) == ("unknown", "shim_killed"), run)
+        check(not alive(gone), "it has left and lives")
+        check(not run["error"], run)
+        check(not glob.glob(unit.cgroup + "/run-*"), "the cgroup of the run is removed")
+        check("of no run" not in unit.call("status").stdout, unit.call("status").stdout)
+
+
+def leaves_its_cgroup(exe, mount):
+    leaves = GONE.replace("(setsid", '(echo 0 >"$CGROUP/cgroup.procs"; setsid', 1)
+    with Unit(exe, mount, leaves) as unit, subprocess.Popen(["sleep", "1000"]) as older:
+        try:
+            with open(unit.cgroup + "/cgroup.procs", "w") as file:
+                file.write(str(older.pid))
+            unit.start()
+            gone = unit.pid_in("gone")
+            unit.ended()
+            check(alive(gone), "it was found without its cgroup")
+            for pid in (gone, older.pid):
+                wait_until(lambda: f"{pid} (sleep)" in unit.call("status").stdout, "status tells of", pid)
+            with open(unit.home + "/daemon.log") as file:
+                check("warning foreign_processes: 2 processes of no run" in file.read(), "the log tells of them")
+            unit.call("stop", "--all")
+            wait_until(lambda: not alive(gone), "it is ended")
+            check(alive(older.pid), "what is older than the daemon is ended")
+            wait_until(lambda: f"{gone} (sleep)" not in unit.call("status").stdout, "nothing is told of it any more")
+        finally:
+            older.kill()
 
 
 def removed(folder):
@@ -209,7 +244,8 @@ def as_ordinary_user(exe):
 
 
 if __name__ == "__main__":
-    if sys.argv[2:3] == [gone_in_a_cgroup.__name__]:
-        world.main(lambda exe, _, mount: gone_in_a_cgroup(exe, mount))
+    inner = {part.__name__: part for part in (stays_in_its_cgroup, leaves_its_cgroup)}
+    if len(sys.argv) > 3 and sys.argv[2] in inner:
+        world.main(lambda exe, name, mount: inner[name](exe, mount))
     else:
         world.main_parts((*PARTS, in_a_cgroup, as_ordinary_user))

@@ -412,7 +412,7 @@ def closed_streams(exe):
         state = glob.glob(baton.state + "/root-*")[0]
         for name in ("", *os.listdir(state)):
             is_so, folder = os.stat(f"{state}/{name}").st_mode & 0o777, os.path.isdir(f"{state}/{name}")
-            private = name == "configuration.json"
+            private = name in ("configuration.json", "environment.json")
             check(is_so == (0o750 if folder else 0o600 if private else 0o640), name, oct(is_so))
 
 
