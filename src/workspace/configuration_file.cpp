@@ -44,15 +44,6 @@ std::string naming(const std::string& root, const std::string& from) {
 
 }  // namespace
 
-std::string nearest_root(const std::string& from) {
-  for (fs::path at = from;; at = at.parent_path()) {
-    if (is_there(at / kConfigurationName))
-      return at.string();
-    if (at == at.parent_path())
-      return from;
-  }
-}
-
 std::string escaped_path(std::string_view path) {
   std::string escaped;
   for (const std::string& name : split(path, '/')) {
@@ -76,6 +67,15 @@ std::string instance_configuration(const std::string& root) {
   return std::string(kInstances) + "/" + escaped_path(root) + ".yaml";
 }
 
+std::string nearest_root(const std::string& from) {
+  for (fs::path at = from;; at = at.parent_path()) {
+    if (is_there(at / kConfigurationName) || is_there(instance_configuration(at.string())))
+      return at.string();
+    if (at == at.parent_path())
+      return from;
+  }
+}
+
 std::string find_configuration(const Places& places, const std::string& root,
                                const std::string& here) {
   if (!places.config.empty())
@@ -84,6 +84,8 @@ std::string find_configuration(const Places& places, const std::string& root,
     return named;
   if (std::string own = root + "/" + kConfigurationName; is_there(own))
     return own;
+  if (std::string instance = instance_configuration(root); is_there(instance))
+    return instance;
   if (!places.root.empty())
     for (const std::string& from : {root, here})
       if (std::string path = naming(root, from); !path.empty())

@@ -18,7 +18,8 @@ namespace baton {
 inline constexpr const char* kConfigurationName = "baton.yaml";
 inline constexpr const char* kConfigurationVariable = "BATON_CONFIG";
 
-/// The nearest folder upwards from `from` that has a baton.yaml; `from` if none has.
+/// The nearest folder upwards from `from` that has a baton.yaml, or root's own configuration for it
+/// (`instance_configuration`); `from` if none has.
 std::string nearest_root(const std::string& from);
 
 /// Root's configurations for single roots: `ESCAPED.yaml`.

@@ -130,7 +130,8 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   // folder is no good guess, unless the configuration lies in it and a daemon has served it.
   if (opening.anyway && !opening.quiet && places.root.empty() &&
       !context.broken_configuration_.empty() && !context.follows_ && !context.knows_places_ &&
-      !(context.file_ == context.root_ + "/" + kConfigurationName &&
+      !((context.file_ == context.root_ + "/" + kConfigurationName ||
+         context.file_ == instance_configuration(context.root_)) &&
         context.is_known(context.root_)))
     return fail(Errc::io,
                 "cannot be used, so it is not known which roots it is for; mend it, or name one "

@@ -138,8 +138,9 @@ void Options::places(Places& places) {
   value("--root", places.root, "DIR",
         "The root; else the nearest folder upwards with a baton.yaml, else this folder");
   value("--config", places.config, "FILE",
-        "The configuration; else $BATON_CONFIG, baton.yaml in the root, one upwards whose roots: "
-        "name it, $XDG_CONFIG_HOME/baton/config.yaml, /etc/baton/config.yaml");
+        "The configuration; else $BATON_CONFIG, baton.yaml in the root, "
+        "/etc/baton/instances/ESCAPED-ROOT.yaml, one upwards whose roots: name it, "
+        "$XDG_CONFIG_HOME/baton/config.yaml, /etc/baton/config.yaml");
   value("--state-dir", places.state_dir, "DIR",
         "Where state folders lie; else state_dir:, $BATON_STATE_DIR, $STATE_DIRECTORY, "
         "/var/lib/baton, $XDG_STATE_HOME/baton, ~/.local/state/baton");

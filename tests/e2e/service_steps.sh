@@ -35,12 +35,16 @@ cat >"$project/agent.sh" <<'AGENT'
 setsid env -i sleep 1001 </dev/null >/dev/null 2>&1 &
 unshare -Urm true >own_sandbox.log 2>&1 && echo fine >own_sandbox.log
 echo "$BATON_RUN_ID $$ $!" >>agents.log
+echo "$HOME" >home.log
 exec sleep 1000
 AGENT
 chmod 755 "$project/agent.sh"
-cat >"$project/baton.yaml" <<'YAML'
+instances=/etc/baton/instances
+configuration=$instances/$(systemd-escape --path "$project").yaml
+mkdir -p "$instances"
+cat >"$configuration" <<YAML
 version: 1
-agents: { worker: { command: [./agent.sh] } }
+agents: { worker: { command: [$project/agent.sh] } }
 rules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]
 YAML
 chown -R baton: "$project"
@@ -67,6 +71,20 @@ running() { baton status --root "$project" --state-dir /var/lib/baton | grep -q 
 adopted() { [[ $(property StatusText) == 1\ running* ]]; }
 until_true adopted
 grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
+
+step "keeps the agent's home apart from the state, and the configuration from the agent"
+grep -qx /var/lib/baton-home "$project/home.log" || fail "its home is $(cat "$project/home.log")"
+[[ $(stat -c '%a %U' /var/lib/baton-home) == "750 baton" ]] || fail "home: $(stat -c '%a %U' /var/lib/baton-home)"
+for place in "$instances" "$configuration"; do
+  ! nsenter --mount --target "$agent" setpriv --reuid baton --regid baton --clear-groups test -w "$place" ||
+    fail "the agent can write $place"
+done
+
+step "is found by commands in the project and below it"
+for folder in "$project" "$project/tickets"; do
+  runuser -u baton -- sh -c "cd $folder; baton doctor" | grep -qF "fine    configuration: $configuration" ||
+    fail "doctor in $folder: $(runuser -u baton -- sh -c "cd $folder; baton doctor" | head -3)"
+done
 
 step "leaves the agent sandboxes of its own"
 if runuser -u baton -- unshare -Urm true; then
@@ -128,14 +146,14 @@ until_true no_groups
 systemctl stop "$unit"
 
 step "is not started again for a wrong configuration"
-cp "$project/baton.yaml" good.yaml
-echo 'versoin: 1' >"$project/baton.yaml"
+cp "$configuration" good.yaml
+echo 'versoin: 1' >"$configuration"
 systemctl start "$unit" && fail "started with a wrong configuration"
 is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
 is NRestarts 0 || fail "was started again"
-cp good.yaml "$project/baton.yaml"
+cp good.yaml "$configuration"
 
-step "waits for a project whose volume is not mounted yet, and serves it once it is"
+step "waits for its configuration, and for the volume of its project"
 late="/srv/late project"
 cp -a "$project" /srv/volume
 rm /srv/volume/agents.log /srv/volume/tickets/*
@@ -144,9 +162,11 @@ unit="baton@$(systemd-escape --path "$late").service"
 systemctl start --no-block "$unit"
 until_true above NRestarts 2
 until_true is ExecMainStatus 3
-grep -q "$late/baton.yaml: .*No such file" daemon.log || fail "it does not say what it waits for"
-mount --bind /srv/volume "$late"
+late_configuration=$instances/$(systemd-escape --path "$late").yaml
+grep -qF "$late_configuration: " daemon.log || fail "it does not say what it waits for"
+cp good.yaml "$late_configuration"
 until_true is ActiveState active
+mount --bind /srv/volume "$late"
 # With a group of its own, too, which RestrictSUIDSGID= lets nobody pass on.
 groupadd --system readers
 chgrp readers /var/lib/baton/late_project-*
@@ -273,6 +293,8 @@ done
 manager=(systemctl)
 unit="baton@srv-project.service"
 for block in page-system-*.sh; do
+  rm -f "$configuration"
+  cp good.yaml /srv/project/baton.yaml
   step "$(sed -n '1s/^# //p' "$block"), as root"
   # shellcheck disable=SC2016  # expanded by the inner shell
   PATH=/box/bin:$PATH bash -ec 'source "$1"' - "/box/$block" || fail "the block ended with $?"

@@ -240,4 +240,86 @@ def open_to_everybody(exe):
             os.chmod(path, was)
 
 
-world.main_parts([rights, owners, a_reload, the_shim, the_state, alone, exchanged_by_agents, open_to_everybody])
+def roots_own_place(exe):
+    """Commands in a root without a baton.yaml use root's configuration for it, by the name that systemd makes of it."""
+    names = ("plain", "my-app", ".hidden", "a b", "ünì", "x.y_z:1", "--", "back\\slash")
+    if not shutil.which("systemd-escape"):
+        skip("there is no systemd-escape")
+    with Project(exe) as project:
+        os.chmod(project.home, 0o755)
+        os.makedirs("/etc/baton/instances", exist_ok=True)
+        os.remove(project.root + "/baton.yaml")
+        for name in names:
+            root = f"{project.home}/{name}"
+            os.makedirs(root + "/sub/t", exist_ok=True)
+            escaped = subprocess.run(["systemd-escape", "--path", root], capture_output=True, text=True, check=True).stdout.strip()
+            path = f"/etc/baton/instances/{escaped}.yaml"
+            settings = {"version": 1, "agents": {"a": {"command": ["/bin/true"]}}, "rules": [
+                {"name": "t", "files": "t/{flow}.json", "stage": "/status", "stages": ["a"], "react": [{"to": "a", "run": "a"}]}]}
+            write(path, settings)
+            os.chmod(path, 0o644)
+
+            def call(*arguments, where):
+                return subprocess.run([exe, *arguments, "--state-dir", project.state], stdin=subprocess.DEVNULL, cwd=where,
+                                      capture_output=True, text=True, timeout=world.PATIENCE, user=OWNER, group=OWNER,
+                                      extra_groups=[], env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere"})
+            try:
+                for where in (root, root + "/sub"):
+                    done = call("doctor", where=where)
+                    check(f"configuration: {path}" in done.stdout, name, done.stdout)
+                write(root + "/t/1.json", {"status": "wrong"})
+                done = call("validate", "t/1.json", where=root)
+                check(done.returncode == 1 and "wrong" in done.stdout + done.stderr, name, done)
+                # A nearer baton.yaml comes first.
+                write(root + "/sub/baton.yaml", settings)
+                os.chmod(root + "/sub/baton.yaml", 0o644)
+                os.chown(root + "/sub/baton.yaml", OWNER, GROUP)
+                subprocess.run(["chown", f"{OWNER}:{GROUP}", root + "/sub", root], check=True)
+                done = call("doctor", where=root + "/sub")
+                check(f"configuration: {root}/sub/baton.yaml" in done.stdout, name, done.stdout)
+            finally:
+                os.remove(path)
+        for folder in ("/etc/baton/instances", "/etc/baton"):
+            if not os.listdir(folder):
+                os.rmdir(folder)
+
+
+def the_hook(exe):
+    """The hook of a root without a baton.yaml checks by root's configuration, also where the root is not the top."""
+    if not (shutil.which("git") and shutil.which("systemd-escape")):
+        skip("there is no git or no systemd-escape")
+    with Project(exe) as project:
+        os.remove(project.root + "/baton.yaml")
+        escaped = subprocess.run(["systemd-escape", "--path", project.root], capture_output=True, text=True, check=True).stdout.strip()
+        path = f"/etc/baton/instances/{escaped}.yaml"
+        os.makedirs("/etc/baton/instances", exist_ok=True)
+        write(path, {"version": 1, "agents": {"a": {"command": ["/bin/true"]}}, "rules": [
+            {"name": "t", "files": "t/{flow}.json", "stage": "/status", "stages": ["a"], "react": [{"to": "a", "run": "a"}]}]})
+        os.chmod(path, 0o644)
+
+        def call(*command):
+            return subprocess.run(command, stdin=subprocess.DEVNULL, cwd=project.root, capture_output=True, text=True,
+                                  timeout=world.PATIENCE, user=OWNER, group=OWNER, extra_groups=[],
+                                  env={"PATH": "/usr/bin:/bin", "HOME": project.home, "GIT_AUTHOR_NAME": "a",
+                                       "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"})
+        try:
+            check(call("git", "init", "-q", project.home).returncode == 0)
+            done = call(exe, "hook", "install", "--state-dir", project.state)
+            done = done if done.returncode != 2 else call(exe, "hook", "install")
+            check(done.returncode == 0, done)
+            project.ticket("1", "wrong")
+            call("git", "add", "t")
+            done = call("git", "commit", "-m", "wrong")
+            check(done.returncode != 0 and "wrong" in done.stdout + done.stderr, done)
+            project.ticket("1", "a")
+            call("git", "add", "t")
+            done = call("git", "commit", "-m", "right")
+            check(done.returncode == 0, done)
+        finally:
+            os.remove(path)
+        for folder in ("/etc/baton/instances", "/etc/baton"):
+            if not os.listdir(folder):
+                os.rmdir(folder)
+
+
+world.main_parts([roots_own_place, the_hook, rights, owners, a_reload, the_shim, the_state, alone, exchanged_by_agents, open_to_everybody])

@@ -16,7 +16,7 @@ export XDG_RUNTIME_DIR=$work
 later='^$'
 [[ $(systemd-analyze --version | awk 'NR == 1 { print int($2) }') -ge 254 ]] || later='^DelegateSubgroup='
 lint() {  # MANAGER UNIT NAME
-  sed "s|=baton |=$baton |" "$here/systemd/$2" | grep -v "$later" >"$work/$3"
+  sed "/^Exec/s|=baton |=$baton |" "$here/systemd/$2" | grep -v "$later" >"$work/$3"
   systemd-analyze "--$1" verify --man=no "$work/$3" 2>&1 | tee "$work/said"
   if grep -E 'Unknown (key|section|lvalue)|Failed to parse|Invalid|not executable|ignoring' "$work/said"; then
     fail "$2 is not clean"

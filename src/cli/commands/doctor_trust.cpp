@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cli/commands/doctor.h"
 #include "io/files/path_trust.h"
+#include "io/system/state_folder.h"
 #include "workspace/configuration_file.h"
 #include "workspace/deciding_files.h"
 #include "workspace/environment.h"
@@ -114,6 +115,13 @@ void examine_trust(const Context& context, const Setup& setup, Diagnoses& all) {
     all.push_back({Diagnosis::Level::error, "trust", file.path + ": " + file.why,
                    "`baton run` and `baton reload` refuse this configuration until then"});
   examine_writable(context, setup, all);
+  const std::string home = variable("HOME");
+  if (state && !home.empty() && real_path(home).value_or("") == fs::path(*state).parent_path())
+    all.push_back({Diagnosis::Level::warning, "state",
+                   "the state folders lie in " + home +
+                       ", the home of the agents: an agent that cleans up there takes the journal",
+                   "give the user another home, for example with `usermod --home "
+                   "/var/lib/baton-home`"});
 }
 
 void examine_open_files(const Context& context, const FlowRecords& records, Diagnoses& all) {

@@ -10,6 +10,7 @@
 #include "io/files/disk.h"
 #include "io/system/git.h"
 #include "workspace/command.h"
+#include "workspace/configuration_file.h"
 #include "workspace/context.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
@@ -69,13 +70,14 @@ Result<void> write_git_hook(const HookFile& hook, const std::string& text) {
 }
 
 /// ` --root DIR`, with DIR relative to the top of the work tree. "" if the root is the top, or if
-/// there is no --root and no baton.yaml.
+/// there is no --root and no configuration of this root alone.
 Result<std::string> root_option(const Places& places, const GitRepository& repository) {
   const auto context = Context::open_anyway(places);
   if (!context)
     return tl::unexpected(context.error());
   std::error_code error;
-  const bool chosen = !places.root.empty() || fs::exists(context->root() + "/baton.yaml", error);
+  const bool chosen = !places.root.empty() || fs::exists(context->root() + "/baton.yaml", error) ||
+                      fs::exists(instance_configuration(context->root()), error);
   if (!chosen || context->root() == repository.top())
     return std::string();
   const auto relative = below(repository.top(), context->root());

@@ -18,6 +18,7 @@
 #include "workspace/agent_user.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
+#include "workspace/configuration_file.h"
 #include "workspace/context.h"
 #include "workspace/deciding_files.h"
 #include "workspace/environment.h"
@@ -253,8 +254,9 @@ Result<void> check_wish(const OnceWish& wish, const std::vector<std::string>& ro
 std::optional<ExitCode> check_once(const RunArguments& arguments, const Context& context) {
   if (context.configuration().empty()) {
     const std::string root = printable(context.root());
-    complain("no configuration for " + root + ": looked for " + root +
-             "/baton.yaml, for one above whose `roots:` names this folder, and for config.yaml in "
+    complain("no configuration for " + root + ": looked for " + root + "/baton.yaml, for " +
+             printable(instance_configuration(context.root())) +
+             ", for a baton.yaml above whose `roots:` names this folder, and for config.yaml in "
              "~/.config/baton and /etc/baton; `baton init` writes one");
     return ExitCode::usage;
   }
