@@ -50,6 +50,30 @@ Errc read_code(Disk& disk, const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("a folder without links is the folder of that name and no other") {
+  const TempFolder root;
+  test::write(root / "a/b/c.json", "1");
+  fs::create_symlink(root / "a", root / "link");
+  fs::create_symlink(root / "a/b", root / "last");
+  const auto folder = open_folder_without_links(root / "a/b");
+  REQUIRE(folder.has_value());
+  CHECK(leads_to(root / "a/b", folder->get()));
+  CHECK(open_folder_without_links("/").has_value());
+  CHECK(code_of(open_folder_without_links(root / "link/b")) == Errc::not_regular);
+  CHECK(code_of(open_folder_without_links(root / "last")) == Errc::not_regular);
+  CHECK(code_of(open_folder_without_links(root / "none")) == Errc::not_found);
+  CHECK(code_of(RootFolder::open_without_links(root / "link/b")) == Errc::not_regular);
+  // The file stays in the held folder when a link takes the name of the folder.
+  auto held = RootFolder::open_without_links(root / "a/b");
+  REQUIRE(held.has_value());
+  const auto disk = real_disk(*std::move(held));
+  test::write(root / "outside/c.json", "1");
+  fs::rename(root / "a/b", root / "moved");
+  fs::create_symlink(root / "outside", root / "a/b");
+  CHECK_FALSE(disk->replace("c.json", digest_of("1"), "2").has_value());
+  CHECK(test::slurp(root / "outside/c.json") == "1");
+}
+
 TEST_CASE("a file is read as a whole with its digest") {
   const TempFolder root;
   test::write(root / "a/b.json", "{\"x\": 1}");

@@ -133,3 +133,25 @@ TEST_CASE("removing a run's folder follows no links") {
   (void)baton::remove_run_directory(temp / "looks-like-a-run");
   CHECK(slurp(precious / "file") == "x");
 }
+
+TEST_CASE("what an agent printed is read from a file with one name only") {
+  const TempFolder temp;
+  const auto folder = [&](const std::string& name) {
+    baton::test::write(temp / (name + "/stdout.log"), "secret");
+    return temp / name;
+  };
+  const auto text_in = [](const std::string& path) {
+    const auto directory = baton::open_run_directory(path);
+    REQUIRE(directory);
+    return baton::output_tail(*directory, {"stdout.log", "stdout.tail", 6, 0}, 100);
+  };
+  const std::string plain = folder("plain");
+  CHECK(text_in(plain) == "secret");
+  const std::string linked = folder("linked");
+  fs::create_hard_link(linked + "/stdout.log", temp / "other_name");
+  CHECK(text_in(linked).empty());
+  const std::string link = folder("link");
+  fs::remove(link + "/stdout.log");
+  fs::create_symlink(plain + "/stdout.log", link + "/stdout.log");
+  CHECK(text_in(link).empty());
+}

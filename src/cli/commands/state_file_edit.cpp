@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "io/files/disk.h"
 #include "io/files/displaced_files.h"
+#include "io/files/root.h"
 #include "io/system/state_folder.h"
 #include "workspace/environment.h"
 #include "workspace/folders.h"
@@ -51,9 +52,9 @@ std::string root_of(const std::string& folder) {
   }
 }
 
-/// Errc::not_regular if the file, or a folder below a root, is a link: the daemon does not read
-/// through links either.
-Result<void> check_links(const std::string& file, const Places& places) {
+/// The path of the file without links. Errc::not_regular if the file, or a folder below a root, is
+/// a link: the daemon does not read through links either.
+Result<std::string> path_without_links(const std::string& file, const Places& places) {
   std::string named;
   if (!places.root.empty())
     named = real_path(places.root).value_or("");
@@ -62,32 +63,37 @@ Result<void> check_links(const std::string& file, const Places& places) {
       return !root_of(folder).empty();
     return folder == named || below(named, folder).has_value();
   };
-  std::string link = resolve_outside(file, in_root).link;
+  // The last name is no link, or it is told as one. Links may change meanwhile, so the folder and
+  // the file are opened without them.
   std::error_code error;
-  if (link.empty() && fs::is_symlink(fs::symlink_status(file, error)))
-    link = file;
-  if (link.empty())
-    return {};
+  const fs::path whole = fs::absolute(file, error);
+  const bool named_file =
+      whole.has_filename() && whole.filename() != "." && whole.filename() != "..";
+  LinkPath way =
+      resolve_outside(named_file ? whole.parent_path().string() : whole.string(), in_root);
+  const std::string path = named_file ? (fs::path(way.path) / whole.filename()).string() : way.path;
+  if (way.link.empty() && fs::is_symlink(fs::symlink_status(path, error)))
+    way.link = file;
+  if (way.link.empty())
+    return path;
   return fail(Errc::not_regular,
-              "is a symbolic link, and baton does not follow links; name its target", link);
+              "is a symbolic link, and baton does not follow links; name its target", way.link);
 }
 
 }  // namespace
 
 Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places& given) {
-  if (auto plain = check_links(named, given); !plain)
-    return pass_on(plain);
-  auto real = real_path(named);
+  auto real = path_without_links(named, given);
   if (!real)
     return pass_on(real);
   StateFileEdit file;
   file.shown_ = named;
   file.name_ = fs::path(*real).filename().string();
   const std::string folder = fs::path(*real).parent_path().string();
-  auto disk = real_disk(folder);
-  if (!disk)
-    return pass_on(disk);
-  file.disk_ = *std::move(disk);
+  auto held = RootFolder::open_without_links(folder);
+  if (!held)
+    return pass_on(held);
+  file.disk_ = real_disk(*std::move(held));
   Places places = given;
   const std::string root = root_of(folder);
   if (places.root.empty() && root == variable("BATON_ROOT"))

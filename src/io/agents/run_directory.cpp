@@ -432,12 +432,13 @@ Result<std::string> exit_text(const Fd& directory) {
 
 namespace {
 
-/// The bytes before `end` (nothing: the end of the file). "" when they cannot be read.
+/// The bytes before `end` (nothing: the end of the file). "" when they cannot be read. Agents may
+/// write in this folder: a file that has another name elsewhere is not read.
 std::string bytes_before(const Fd& directory, const char* name, std::optional<off_t> end,
                          std::size_t most_bytes) {
   const Fd file = open_file(directory, name);
   struct stat status {};
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1)
     return {};
   const off_t last = std::min(end.value_or(status.st_size), status.st_size);
   const off_t first = std::max<off_t>(0, last - static_cast<off_t>(most_bytes));

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "io/files/folder.h"
 
 namespace baton {
@@ -14,6 +15,27 @@ Result<Fd> open_folder(const std::string& path) {
   if (!fd)
     return system_error(errno, "folder cannot be opened", path);
   return fd;
+}
+
+Result<Fd> open_folder_without_links(const std::string& path) {
+  constexpr int kOpen = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  Fd here(::open("/", O_PATH | kOpen));
+  for (const std::string& name : split(path, '/')) {
+    if (name.empty() || !here)
+      continue;
+    Fd next(openat(here.get(), name.c_str(), O_PATH | kOpen));
+    const int error = errno;
+    struct stat info {};
+    if (!next && error == ENOTDIR &&
+        fstatat(here.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(info.st_mode))
+      return fail(Errc::not_regular, "a folder on the way is a symbolic link, " + name, path);
+    here = std::move(next);
+    errno = error;
+  }
+  Fd folder(here ? openat(here.get(), ".", O_RDONLY | kOpen | O_NONBLOCK) : -1);
+  if (!folder)
+    return system_error(errno, "folder cannot be opened", path);
+  return folder;
 }
 
 bool leads_to(const std::string& path, int fd) {
@@ -37,6 +59,13 @@ RootFolder::RootFolder(std::string path, Fd fd)
 
 Result<std::shared_ptr<RootFolder>> RootFolder::open(std::string path) {
   auto fd = open_folder(path);
+  if (!fd)
+    return pass_on(fd);
+  return std::shared_ptr<RootFolder>(new RootFolder(std::move(path), std::move(*fd)));
+}
+
+Result<std::shared_ptr<RootFolder>> RootFolder::open_without_links(std::string path) {
+  auto fd = open_folder_without_links(path);
   if (!fd)
     return pass_on(fd);
   return std::shared_ptr<RootFolder>(new RootFolder(std::move(path), std::move(*fd)));

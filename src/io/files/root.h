@@ -20,6 +20,9 @@ class RootFolder {
  public:
   /// The path itself may contain links. Errc::not_found, denied, io.
   static Result<std::shared_ptr<RootFolder>> open(std::string path);
+  /// The same for a path that must not contain links, also when somebody exchanges a folder on the
+  /// way for one meanwhile. Errc::not_regular: there is a link.
+  static Result<std::shared_ptr<RootFolder>> open_without_links(std::string path);
   /// A root whose folder does not exist.
   static std::shared_ptr<RootFolder> absent(std::string path);
 
@@ -55,5 +58,7 @@ bool leads_to(const std::string& path, int fd);
 
 /// Opens a folder outside any root. Errc::not_found, denied, io.
 Result<Fd> open_folder(const std::string& path);
+/// The same for an absolute path, name by name. Errc::not_regular: one of the names is a link.
+Result<Fd> open_folder_without_links(const std::string& path);
 
 }  // namespace baton
