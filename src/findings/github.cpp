@@ -1,3 +1,5 @@
+#include "base/text.h"
+#include "base/utf8.h"
 #include "findings/report.h"
 
 namespace baton {
@@ -18,6 +20,23 @@ std::string escaped(std::string_view text, bool property) {
       out += c;
   }
   return out;
+}
+
+/// The offset of the first character that the runner does not cut off from the beginning of a line.
+std::size_t after_blanks(std::string_view line) {
+  constexpr std::u32string_view kBlanks =
+      U" \t\v\f\r\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+      U"\u200a"
+      U"\u2028\u2029\u202f\u205f\u3000";
+  std::size_t at = 0;
+  while (at < line.size()) {
+    const std::size_t length = utf8_length(line, at);
+    if (length == 0 ||
+        kBlanks.find(utf8_decode(line.substr(at, length))) == std::u32string_view::npos)
+      break;
+    at += length;
+  }
+  return at;
 }
 
 /// The runner also accepts `##[` anywhere in a line as a command of its older form.
@@ -48,6 +67,17 @@ std::string command(const std::string& path, const Finding& finding) {
 /// Begins with a dash, so that no path can look like a command.
 
 }  // namespace
+
+std::string without_workflow_commands(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) {
+    const std::size_t begin = after_blanks(line);
+    if (std::string_view(line).substr(begin).starts_with("::"))
+      line.replace(begin, 1, "\\x3a");
+    line = harmless(std::move(line));
+  }
+  return join(lines, "\n");
+}
 
 std::string report_github(const Report& report) {
   std::string commands;

@@ -49,6 +49,9 @@ std::string report_junit(const Report& report);
 /// more), and a plain list of all findings.
 std::string report_github(const Report& report);
 
+/// The lines of a text for people, none of which the runner of GitHub Actions takes for a command.
+std::string without_workflow_commands(const std::string& text);
+
 /// The message of a finding, with a suggestion if there is one.
 std::string sentence(const Finding& finding);
 /// The same with the JSON pointer in front, unless the finding is about the whole document.

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "findings/report.h"
+#include "workspace/environment.h"
 
 namespace baton {
 namespace {
@@ -34,6 +35,10 @@ std::string_view code_of(Colour colour) {
   return "";
 }
 
+bool in_github_job() {
+  return variable("GITHUB_ACTIONS") == "true";
+}
+
 bool coloured() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   const char* const refused = std::getenv("NO_COLOR");
@@ -46,12 +51,30 @@ void print(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+void print_text(const std::string& text) {
+  print(in_github_job() ? without_workflow_commands(text) : text);
+}
+
+std::string for_terminal(std::string_view bytes) {
+  constexpr std::size_t kLongest = 4;  // the longest form of one byte
+  std::vector<std::string> lines = split(bytes, '\n');
+  for (std::string& line : lines) {
+    std::vector<std::string> columns = split(line, '\t');
+    for (std::string& each : columns)
+      each = printable(each, kLongest * each.size());
+    line = join(columns, "\t");
+  }
+  return join(lines, "\n");
+}
+
 void print_line(const Json& value) {
   print(value.dump() + "\n");
 }
 
 void complain(std::string_view message) {
-  const std::string line = "baton: " + std::string(message) + "\n";
+  std::string line = "baton: " + std::string(message) + "\n";
+  if (in_github_job())
+    line = without_workflow_commands(line);
   (void)std::fflush(stdout);
   (void)std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -92,6 +115,16 @@ bool wait_while_read(std::chrono::milliseconds time) {
 
 bool on_terminal() {
   return isatty(STDOUT_FILENO) == 1;
+}
+
+bool is_plain_word(std::string_view text) {
+  static constexpr std::string_view kMore = "._/-@:+,=%";
+  const auto plain = [](char c) {
+    return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           kMore.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), plain) &&
+         printable(text, text.size()) == text;
 }
 
 std::string paint(Colour colour, std::string text) {

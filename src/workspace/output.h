@@ -21,6 +21,11 @@ namespace baton {
 
 /// Writes the text to stdout unchanged.
 void print(std::string_view text);
+/// Writes text for people to stdout. In a job of GitHub Actions no line of it is a command.
+void print_text(const std::string& text);
+/// Bytes of others as a terminal may get them: line feeds and tabs stay, other control characters
+/// are escaped.
+std::string for_terminal(std::string_view bytes);
 /// Writes one line of JSON to stdout.
 void print_line(const Json& value);
 /// Writes `baton: ` and the message to stderr. Make text from files `printable` first, because it
@@ -38,6 +43,12 @@ void flush();
 
 /// Waits that long, for commands that go on printing. False, at once: the reader of stdout is gone.
 bool wait_while_read(std::chrono::milliseconds time);
+
+/// Whether the text can be given to a shell as it is: letters, digits, `.`, `_`, `/`, `-`, `@`,
+/// `:`,
+/// `+`, `,`, `=`, `%` and visible characters that are not ASCII. `--names` prints only such names,
+/// because completions and scripts take them for words.
+bool is_plain_word(std::string_view text);
 
 enum class Colour { red, green, yellow, blue, grey };
 /// Adds the colour if stdout is a terminal and NO_COLOR is not set.

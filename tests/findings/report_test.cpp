@@ -160,6 +160,21 @@ TEST_CASE("GitHub: nothing in a file's name or text becomes a command of its own
   }
 }
 
+TEST_CASE("GitHub: no line of a text for people is a command") {
+  struct Row {
+    const char* text;
+    const char* harmless;
+  };
+  for (const Row& row :
+       {Row{"", ""}, Row{"a\nb\n", "a\nb\n"}, Row{"a ::error::x", "a ::error::x"},
+        Row{"::error::x\n", "\\x3a:error::x\n"}, Row{"a\n  ::error::x", "a\n  \\x3a:error::x"},
+        Row{"\u00a0\u3000\t::x", "\u00a0\u3000\t\\x3a:x"}, Row{"a ##[error]x", "a ## [error]x"},
+        Row{":x", ":x"}}) {
+    CAPTURE(row.text);
+    CHECK(without_workflow_commands(row.text) == row.harmless);
+  }
+}
+
 TEST_CASE("GitHub: ten errors and ten warnings are marked, all are listed") {
   Findings findings;
   for (std::size_t i = 0; i < 25; ++i) {

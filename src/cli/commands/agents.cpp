@@ -67,7 +67,7 @@ void print_table(const std::vector<RootRun>& runs, bool live, bool several_roots
     table.row(std::move(cells));
     table.colour(8, colour_of(run));
   }
-  print(!table.empty() ? table.text() : live ? "no agent runs\n" : "no agent was started\n");
+  print_text(!table.empty() ? table.text() : live ? "no agent runs\n" : "no agent was started\n");
 }
 
 Result<std::vector<RootRun>> runs_of(const Context& context, const std::string& flow) {
@@ -126,9 +126,13 @@ ExitCode agents_command(Words words) {
   std::vector<RootRun>& runs = *found;
   if (live)
     std::erase_if(runs, [](const RootRun& each) { return !each.run.live(); });
-  if (names || as_json) {
+  if (names) {
     for (const RootRun& each : runs)
-      as_json ? print_line(json_of(each)) : print(each.run.id + "\n");
+      if (is_plain_word(each.run.id))
+        print(each.run.id + "\n");
+  } else if (as_json) {
+    for (const RootRun& each : runs)
+      print_line(json_of(each));
   } else {
     print_table(runs, live, context->roots().size() > 1);
   }

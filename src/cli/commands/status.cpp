@@ -179,11 +179,12 @@ void show_lines(const Shown& now, const Shown& before) {
 void show_tables(const std::vector<Section>& sections, bool many) {
   for (const Section& section : sections) {
     if (many)
-      print((&section != &sections.front() ? "\n" : "") + printable(section.root) + "\n");
-    print(section.flows.empty() ? "there is no flow on " + printable(section.root) + "; " +
-                                      section.configured_patterns + "\n"
-                                : table_of(section.flows, section.silent, real_clock()->wall()));
-    print("\n" + section.hint);
+      print_text((&section != &sections.front() ? "\n" : "") + printable(section.root) + "\n");
+    print_text(section.flows.empty()
+                   ? "there is no flow on " + printable(section.root) + "; " +
+                         section.configured_patterns + "\n"
+                   : table_of(section.flows, section.silent, real_clock()->wall()));
+    print_text("\n" + section.hint);
   }
 }
 
@@ -194,7 +195,8 @@ void show_names(const std::vector<Section>& sections) {
       if (status.flow != FlowId{})
         names.insert(text(status.flow));
   for (const std::string& name : names)
-    print(name + "\n");
+    if (is_plain_word(name))
+      print(name + "\n");
 }
 
 /// `all`: also flows that have left the list.
@@ -357,7 +359,8 @@ ExitCode status_command(Words words) {
   options.flag("--json", arguments.json, "One JSON object per flow and line");
   options.flag("-w,--watch", arguments.watch, "Show it again after each change, until Ctrl-C");
   options.flag("--all", arguments.all, "Also idle flows whose files are all gone");
-  options.flag("--names", arguments.names, "Only the names, one per line");
+  options.flag("--names", arguments.names,
+               "Only the names that a shell can take as they are, one per line");
   options.flag("--check", arguments.check,
                "Print one line for a monitor, and say by the exit code whether a person is needed");
   options.places(arguments.places);
