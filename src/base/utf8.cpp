@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace baton {
@@ -103,8 +105,25 @@ bool utf8_cut(std::string_view text, std::size_t bad_at) {
 
 bool is_control(std::string_view character) {
   const char32_t c = utf8_decode(character);
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200E && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF || c == 0x61C;
+  struct Range {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr std::array kRanges = {
+      Range{0x00, 0x1F},        // C0
+      Range{0x7F, 0x9F},        // DEL, C1
+      Range{0xAD, 0xAD},        // soft hyphen
+      Range{0x61C, 0x61C},      // direction of writing
+      Range{0x180E, 0x180E},    // without width
+      Range{0x200B, 0x200F},    // without width, direction
+      Range{0x2028, 0x202E},    // line and paragraph, direction
+      Range{0x2060, 0x206F},    // without width, direction
+      Range{0xFEFF, 0xFEFF},    // byte order mark
+      Range{0xFFF9, 0xFFFB},    // annotations
+      Range{0xE0000, 0xE0FFF},  // tags, variants
+  };
+  return std::any_of(kRanges.begin(), kRanges.end(),
+                     [&](const Range& range) { return c >= range.first && c <= range.last; });
 }
 
 std::size_t plain_ascii_prefix(std::string_view text) {

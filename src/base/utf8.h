@@ -22,8 +22,9 @@ std::size_t utf8_count(std::string_view text);
 /// Whether the text could become valid UTF-8 with more bytes: it ends in the middle of a character.
 bool utf8_cut(std::string_view text, std::size_t bad_at);
 
-/// Whether a character must not reach a terminal: C0, DEL, C1, and characters that change the
-/// direction of writing or break lines. `character` is one valid character.
+/// Whether a character must not reach a terminal or a log: C0, DEL, C1, characters that change the
+/// direction of writing or break lines, and those that nobody sees but a model reads (without
+/// width, tags). `character` is one valid character.
 bool is_control(std::string_view character);
 
 /// The number of bytes at the beginning that are ASCII without NUL. Checks eight at a time, so it

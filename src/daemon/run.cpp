@@ -22,6 +22,7 @@
 #include "daemon/notifier.h"
 #include "daemon/served_roots.h"
 #include "daemon/service.h"
+#include "findings/report.h"
 #include "io/system/clock.h"
 #include "io/system/descriptor_limit.h"
 #include "io/system/service_manager.h"
@@ -37,12 +38,14 @@ class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
-    lines_.write({line.data(), line.size()});
+    const std::string_view text(line.data(), line.size());
+    lines_.write(in_github_job_ ? without_workflow_commands(std::string(text)) : text);
   }
   void flush_() override {}
 
  private:
   StderrLines lines_{STDERR_FILENO};
+  bool in_github_job_ = variable("GITHUB_ACTIONS") == "true";
 };
 
 /// Lines of the log are printable (base/text.h). They begin with a time, except under systemd,

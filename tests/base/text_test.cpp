@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/utf8.h"
+
 namespace baton {
 
 TEST_CASE("splitting and joining are opposites") {
@@ -37,6 +39,25 @@ TEST_CASE("printable text cannot steer a terminal") {
   CHECK(printable("\xff\xc3") == "\\xff\\xc3");
   CHECK(printable("\xC2\x9B") == "\\xc2\\x9b");
   CHECK(printable("\xE2\x80\xAE") == "\\xe2\\x80\\xae");
+}
+
+TEST_CASE("printable text has no character that nobody sees") {
+  struct Row {
+    char32_t first;
+    char32_t last;
+  };
+  for (const Row& row :
+       {Row{0x00, 0x1F}, Row{0x7F, 0x9F}, Row{0xAD, 0xAD}, Row{0x200B, 0x200F}, Row{0x2028, 0x202E},
+        Row{0x2060, 0x206F}, Row{0xFEFF, 0xFEFF}, Row{0xE0000, 0xE007F}, Row{0xE0100, 0xE01EF}})
+    for (char32_t c = row.first; c <= row.last; ++c) {
+      std::string character;
+      utf8_append(character, c);
+      CAPTURE(static_cast<unsigned>(c));
+      CHECK(printable("a" + character + "b").find("a\\x") == 0);
+    }
+  for (const char* seen : {" ", "~", "\u00a1", "\u00ac", "\u00ae", "\u200a", "\u2010", "\u202f",
+                           "\u205f", "\u2070", "\ufffd", "\U0001f600", "\U000e1000"})
+    CHECK(printable(seen) == seen);
 }
 
 TEST_CASE("printable text is cut at a character boundary") {

@@ -58,7 +58,7 @@ void print_event(const Event& event, const std::string& root, bool several_roots
     line += printable(event.subject, 80) + " ";
   if (!event.run.empty())
     line += "(" + event.run.substr(0, kShortRunId) + ") ";
-  print(line + printable(event.why, 2000) + "\n");
+  print_text(line + printable(event.why, 2000) + "\n");
 }
 
 /// The history of one root, read page by page.

@@ -113,8 +113,10 @@ ExitCode show(const ExplainArguments& arguments, const Context& context, const R
     for (DocumentReport& document : explanation.documents)
       if (document.path == named)
         document.path = arguments.what;
-  print(arguments.json ? explanation_json(explanation).dump() + "\n"
-                       : explanation_text(explanation));
+  if (arguments.json)
+    print_line(explanation_json(explanation));
+  else
+    print_text(explanation_text(explanation));
   return finish();
 }
 
@@ -215,15 +217,7 @@ Result<std::vector<ReplacedVersion>> replaced(const Context& context, const std:
 std::string shown(const std::string& bytes) {
   if (!on_terminal())
     return bytes + (bytes.ends_with('\n') ? "" : "\n");
-  std::string text;
-  constexpr std::size_t kLongest = 4;  // the longest form of one byte
-  for (const std::string& line : split(bytes, '\n')) {
-    std::vector<std::string> columns = split(line, '\t');
-    for (std::string& each : columns)
-      each = printable(each, kLongest * each.size());
-    text += join(columns, "\t") + "\n";
-  }
-  return text;
+  return for_terminal(bytes) + "\n";
 }
 
 ExitCode print_replaced(const Context& context, const std::vector<std::string>& paths) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -9,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "io/files/disk.h"
+#include "base/utf8.h"
 #include "io/files/fd.h"
+#include "io/files/root.h"
+#include "io/files/safe_open.h"
 #include "workspace/command.h"
 #include "workspace/history.h"
 #include "workspace/options.h"
@@ -47,18 +50,43 @@ Result<Run> run_named(const Context& context, const std::string& id) {
   return *std::move(found);
 }
 
+/// A log that is printed piece by piece.
+struct OpenLog {
+  Fd fd;
+  std::string begun;  ///< on a terminal: the beginning of a character that is not complete yet
+};
+
+/// Prints the bytes unchanged. On a terminal, control characters are escaped.
+void print_piece(OpenLog& log, std::string_view bytes) {
+  if (!on_terminal())
+    return print(bytes);
+  std::string text = std::exchange(log.begun, "") + std::string(bytes);
+  constexpr std::size_t kLongest = 4;  // bytes of a character
+  for (std::size_t at = text.size() - std::min(text.size(), kLongest - 1); at < text.size(); ++at)
+    if (utf8_length(text, at) == 0 && utf8_cut(text, at)) {
+      log.begun = text.substr(at);
+      text.resize(at);
+    }
+  print(for_terminal(text));
+}
+
+/// Prints what of a character was never completed.
+void print_rest(OpenLog& log) {
+  print(for_terminal(std::exchange(log.begun, "")));
+}
+
 /// Copies the file from the current offset on.
-Result<void> copy(int fd, const std::string& path) {
+Result<void> copy(OpenLog& log, const std::string& path) {
   std::string piece(kPiece, '\0');
   for (;;) {
-    const ssize_t got = ::read(fd, piece.data(), piece.size());
+    const ssize_t got = ::read(log.fd.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return system_error(errno, "cannot be read", path);
     if (got == 0)
       return {};
-    print(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
+    print_piece(log, std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
   }
 }
 
@@ -69,34 +97,57 @@ struct LogsArguments {
   bool from_stderr = false;
 };
 
-/// Prints new output; opens the log when it exists.
-Result<void> print_new(const Run& run, bool live, const std::string& path, Fd& fd) {
-  // Agents may write in the folder of their run. If one puts a FIFO there, do not wait for it.
-  if (!fd)
-    fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+/// Opens a file in the folder of a run. Agents may write there: baton follows no link, does not
+/// wait for a FIFO, and reads no file that has another name elsewhere. Errc::not_found: there is
+/// none.
+Result<Fd> open_in_run(const Run& run, const std::string& name) {
+  const std::string path = run.directory + "/" + name;
+  auto folder = open_folder_without_links(run.directory);
+  if (!folder)
+    return pass_on(folder);
+  auto fd = open_regular(folder->get(), name, O_RDONLY);
   struct stat info {};
-  if (fd && (fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)))
-    return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
-  if (!fd && (errno != ENOENT || (!live && access(run.directory.c_str(), F_OK) != 0)))
-    return system_error(errno, "cannot be opened", path);
-  return fd ? copy(fd.get(), path) : Result<void>();
+  if (fd && fstat(fd->get(), &info) == 0 && info.st_nlink > 1)
+    return fail(Errc::denied,
+                "is a hard link: the file has another name, too, and may be another's", path);
+  if (!fd)
+    fd.error().where = path;
+  return fd;
+}
+
+/// Prints new output; opens the log when it exists.
+Result<void> print_new(const Run& run, bool live, const std::string& name, OpenLog& log) {
+  if (!log.fd) {
+    auto fd = open_in_run(run, name);
+    const bool none = !fd && fd.error().code == Errc::not_found;
+    if (none && (live || access(run.directory.c_str(), F_OK) == 0))
+      return {};
+    if (!fd)
+      return pass_on(fd);
+    log.fd = *std::move(fd);
+  }
+  return copy(log, run.directory + "/" + name);
 }
 
 ExitCode show(const LogsArguments& arguments, const Context& context, const Run& run) {
-  const std::string name = run.directory + (arguments.from_stderr ? "/stderr" : "/stdout");
-  const std::string path = name + ".log";
-  Fd fd;
+  const std::string name = arguments.from_stderr ? "stderr" : "stdout";
+  OpenLog log;
   bool live = run.live();
   for (;;) {
-    if (auto done = print_new(run, live, path, fd); !done)
+    if (auto done = print_new(run, live, name + ".log", log); !done)
       return complain(done.error());
+    const bool last = !arguments.follow || !live;
+    if (last)
+      print_rest(log);
     // After the cap, the tail has the last output.
-    if (Fd tail; !live && access((name + ".tail").c_str(), F_OK) == 0)
+    OpenLog tail;
+    if (!live)
       if (auto done = print_new(run, live, name + ".tail", tail); !done)
         return complain(done.error());
+    print_rest(tail);
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
-    if (!arguments.follow || !live)
+    if (last)
       return ExitCode::fine;
     if (!wait_while_read(kLogsEvery))
       return ExitCode::fine;
@@ -112,7 +163,8 @@ ExitCode logs_command(Words words) {
   LogsArguments arguments;
   Options options(
       "logs",
-      "Prints the output of an agent, unchanged. If there is more than `log_cap`, this is\n"
+      "Prints the output of an agent, unchanged. On a terminal, control characters are\n"
+      "escaped. If there is more than `log_cap`, this is\n"
       "the beginning and, after the run has ended, also the last 256 KiB of the rest.",
       {{ExitCode::fine, "printed"},
        {ExitCode::usage, "wrong usage or configuration; no such run"},
@@ -151,9 +203,11 @@ ExitCode prompt_command(Words words) {
   if (!run)
     return complain(run.error());
   constexpr std::size_t kMaxBytes = 64U << 20U;
-  const auto text = read_file(run->directory + "/prompt", kMaxBytes);
+  auto file = open_in_run(*run, "prompt");
+  const auto text = file ? read_all(file->get(), kMaxBytes, run->directory + "/prompt")
+                         : Result<std::string>(pass_on(file));
   if (text)
-    print(*text);
+    print(on_terminal() ? for_terminal(*text) : *text);
   else if (text.error().code != Errc::not_found || access(run->directory.c_str(), F_OK) != 0)
     return complain(text.error());
   return finish();

@@ -204,8 +204,12 @@ ExitCode validate_command(Words words) {
   auto inspection = Validation(arguments.request, *context).all();
   if (!inspection)
     return complain(inspection.error());
-  print(format->print(format->from_here ? seen_from_here(inspection->report())
-                                        : inspection->report()));
+  const std::string text = format->print(format->from_here ? seen_from_here(inspection->report())
+                                                           : inspection->report());
+  if (format->name == "text")
+    print_text(text);
+  else
+    print(text);
   if (inspection->report().checked == 0 && inspection->report().skipped > 0 &&
       !arguments.request.paths.empty() && inspection->code() == ExitCode::fine)
     complain(
