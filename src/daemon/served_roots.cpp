@@ -44,6 +44,10 @@ Result<std::unique_ptr<RootService>> ServedRoots::take_up(const ServedRoot& serv
     return pass_on(lock);
   if (auto apart = means_.options.apart(served.root); !apart)
     return pass_on(apart);
+  if (!lock->stranger().empty())
+    spdlog::warn(printable(served.root + " is locked by " + lock->stranger() +
+                           ", who could not serve it; this lock is ignored, and .baton.lock in the "
+                           "root takes its place"));
   auto observer = means_.notifier.on(served.root);
   Notifier::RootObserver& events = *observer;
   auto root = RootService::make(means_.loop, served, *std::move(lock), shim, std::move(observer),

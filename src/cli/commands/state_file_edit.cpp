@@ -268,14 +268,17 @@ bool wait_for_turn(StateFileEdit& file, Steady::time_point until) {
 /// The exit code if no further try is needed. `free`: we had the lock, so a process without the
 /// lock was faster.
 std::optional<ExitCode> settled(const Result<Attempt>& tried, bool free, bool over,
-                                const std::string& shown) {
+                                const StateFileEdit& file) {
+  const std::string& shown = file.shown();
   if (tried && *tried != Attempt::again)
     return *tried == Attempt::done ? ExitCode::fine : ExitCode::failed;
   const bool locked = !tried && tried.error().code == Errc::busy;
   if (!tried && (!locked || over))
     return refuse(tried.error(), shown);
   if (locked && !free) {
-    complain(printable(shown) + ": " + tried.error().message +
+    const std::string holder = file.lock_holder();
+    complain(printable(shown) + ": " +
+             (holder.empty() ? tried.error().message : "is locked by " + holder) +
              "; nothing was changed. Repeat the command when that process has released the file");
     return ExitCode::unreachable;
   }
@@ -296,7 +299,7 @@ ExitCode keep_trying(StateFileEdit& file, const TextChange& change) {
       free = wait_for_turn(file, until);
     const auto tried = attempt(file, change, look);
     file.unlock();
-    if (const auto done = settled(tried, free, Steady::now() > until, file.shown()))
+    if (const auto done = settled(tried, free, Steady::now() > until, file))
       return *done;
     if (!look)
       std::this_thread::sleep_for(nap);

@@ -13,6 +13,7 @@
 #include "core/exit_code.h"
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
+#include "io/files/lock_holders.h"
 #include "workspace/context.h"
 
 namespace baton {
@@ -28,6 +29,8 @@ class StateFileEdit {
   /// Locks the file if it exists and can be locked. False: another process has it or is replacing
   /// it.
   bool lock() { return disk_->hold({name_}); }
+  /// The process that holds the lock, for people; "" if unknown.
+  std::string lock_holder() const { return lock_holder_text(shown_); }
   void unlock() { disk_->hold({}); }
   Result<FileBytes> read();
   Result<void> replace(const Digest& assumes, std::string_view text);

@@ -69,6 +69,12 @@ std::int64_t flock_holder(int fd) {
   struct stat info {};
   if (fstat(fd, &info) != 0)
     return 0;
+  const auto all = flock_holders(info);
+  return all.empty() ? 0 : all.front();
+}
+
+std::vector<std::int64_t> flock_holders(const struct stat& info) {
+  std::vector<std::int64_t> all;
   std::ostringstream file;
   file << std::hex;
   file.fill('0');
@@ -81,9 +87,9 @@ std::int64_t flock_holder(int fd) {
     std::istringstream words(line);
     std::int64_t pid = 0;
     if (is_flock_of(words, file.str(), pid))
-      return pid;
+      all.push_back(pid);
   }
-  return 0;
+  return all;
 }
 
 namespace {

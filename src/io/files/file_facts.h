@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <ctime>
 #include <string_view>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -31,6 +32,10 @@ OpenWriters open_writers(int fd);
 /// The process that holds a flock on the file, as /proc/locks lists it. 0 when unknown, as on some
 /// file systems and for processes in other containers.
 std::int64_t flock_holder(int fd);
+
+/// All processes that hold a flock on the file, shared or not, as /proc/locks lists them. A number
+/// that is not positive stands for a process that has ended or is in another container.
+std::vector<std::int64_t> flock_holders(const struct stat& info);
 
 /// The name of a file system ("nfs", "fuse" ...) that other machines or programs change, so that
 /// inotify sees no events. "" for local ones. `magic` is the number of statfs(2).

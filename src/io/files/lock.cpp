@@ -30,6 +30,11 @@ constexpr int kMaxUnsigned = 10;
 /// may also be a process in another container, which we cannot see.
 constexpr int kMaxGone = 25;
 constexpr const char* kCommand = "command";
+/// How often we try a lock whose holder is gone each time we look for it.
+constexpr int kMostTurns = 10;
+constexpr const char* kUnknownHolder =
+    ", so it is not known whether another daemon serves it; `fuser -v` on the folder, run by root, "
+    "may show who has it open";
 /// The longest path with every byte escaped, and a few words.
 constexpr std::size_t kMaxLockBytes = 32'768;
 
@@ -118,25 +123,76 @@ Result<RootLock> RootLock::take(const std::string& root, const std::string& stat
   const bool gone = !folder && folder.error().code == Errc::not_found && role == LockRole::command;
   if (!folder && !gone)
     return pass_on(folder);
-  Fd locked;
+  FolderLock locked;
   if (!gone && network_file_system_of(folder->get()).empty()) {
-    // A holder of this lock without the state folder has another state folder.
-    auto fd = lock_path_at(root, open_folder, "", patience_ms);
-    if (!fd)
-      return pass_on(fd);
-    locked = std::move(*fd);
+    auto done = lock_folder(root, patience_ms);
+    if (!done)
+      return pass_on(done);
+    locked = std::move(*done);
   }
   if (auto signed_by = sign(state->get(), role, root, path); !signed_by)
     return pass_on(signed_by);
   return RootLock(std::move(locked), std::move(*state));
 }
 
+/// Locks the root's folder, or `.baton.lock` in it if a stranger has locked the folder.
+Result<RootLock::FolderLock> RootLock::lock_folder(const std::string& root, int& patience_ms) {
+  for (int tries = 0; tries < kMostTurns; ++tries) {
+    // A holder of this lock without the state folder has another state folder.
+    auto fd = lock_path_at(root, open_folder, "", patience_ms);
+    if (fd) {
+      if (auto free = check_lock_file(fd->get(), root); !free)
+        return pass_on(free);
+      return FolderLock{std::move(*fd), {}, {}};
+    }
+    if (fd.error().code != Errc::served)
+      return pass_on(fd);
+    const auto folder = open_folder(root);
+    struct stat info {};
+    if (!folder || fstat(folder->get(), &info) != 0)
+      return fail(Errc::busy, "is being replaced", root);
+    LockVerdict verdict = judge_lock(info, folder->get());
+    if (verdict.standing == LockStanding::may_serve)
+      return pass_on(fd);
+    if (verdict.standing == LockStanding::stranger)
+      return lock_beside(root, std::move(verdict));
+    if (verdict.standing == LockStanding::unknown)
+      return fail(Errc::busy, "is locked by " + verdict.who + kUnknownHolder, root);
+    std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));  // it has just been released
+  }
+  return fail(Errc::busy, std::string("is locked by an unknown process") + kUnknownHolder, root);
+}
+
+/// Locks `.baton.lock`. A daemon that locked the folder before it saw this file is seen now, and
+/// one that locks the folder later looks at the file first.
+Result<RootLock::FolderLock> RootLock::lock_beside(const std::string& root, LockVerdict stranger) {
+  auto folder = open_folder(root);
+  if (!folder)
+    return pass_on(folder);
+  auto file = LockFile::take(folder->get(), root);
+  if (!file) {
+    file.error().message += "; the root itself is locked by " + stranger.who;
+    return pass_on(file);
+  }
+  struct stat info {};
+  if (fstat(folder->get(), &info) != 0 || !leads_to(root, folder->get()))
+    return fail(Errc::busy, "is being replaced", root);
+  if (flock(folder->get(), LOCK_EX | LOCK_NB) == 0)
+    return FolderLock{std::move(*folder), {}, {}};  // the file is not needed any more
+  const LockVerdict now = judge_lock(info, folder->get());
+  if (now.standing == LockStanding::may_serve)
+    return fail(Errc::served, "is locked by " + now.who, root);
+  if (now.standing != LockStanding::stranger)
+    return fail(Errc::busy, std::string("is locked by another process") + kUnknownHolder, root);
+  return FolderLock{{}, std::move(*file), std::move(stranger.who)};
+}
+
 void RootLock::release_root() {
   // The disk has a duplicate of this descriptor with the same lock, so closing this one does not
   // unlock.
-  if (root_)
-    (void)flock(root_.get(), LOCK_UN);
-  root_.reset();
+  if (root_.folder)
+    (void)flock(root_.folder.get(), LOCK_UN);
+  root_ = {};
 }
 
 Result<Fd> RootLock::lock_root_folder(const std::string& root) {
@@ -145,15 +201,18 @@ Result<Fd> RootLock::lock_root_folder(const std::string& root) {
   if (!folder || !network_file_system_of(folder->get()).empty())
     return folder;
   int no_patience = 0;
-  auto locked = lock_path_at(root, open_folder, "", no_patience);
+  auto locked = lock_folder(root, no_patience);
   if (!locked)
-    return locked;
+    return pass_on(locked);
+  root_ = std::move(*locked);
+  if (!root_.folder)
+    return leads_to(root, folder->get()) ? std::move(folder)
+                                         : fail(Errc::busy, "is being replaced", root);
   // A second descriptor for the same lock.
-  Fd held(fcntl(locked->get(), F_DUPFD_CLOEXEC, 0));
+  Fd held(fcntl(root_.folder.get(), F_DUPFD_CLOEXEC, 0));
   if (!held)
     return system_error(errno, "cannot be held", root);
-  root_ = std::move(held);
-  return locked;
+  return held;
 }
 
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
@@ -187,7 +246,14 @@ bool daemon_lives(const std::string& state_folder) {
 
 std::int64_t holder_of_root(const std::string& root) {
   const auto folder = open_folder(root);
-  const std::int64_t pid = folder ? flock_holder(folder->get()) : 0;
+  struct stat info {};
+  if (!folder || fstat(folder->get(), &info) != 0)
+    return 0;
+  LockVerdict verdict = judge_lock(info, folder->get());
+  if (verdict.standing == LockStanding::stranger &&
+      fstatat(folder->get(), LockFile::kName, &info, AT_SYMLINK_NOFOLLOW) == 0)
+    verdict = judge_lock(info, folder->get());
+  const std::int64_t pid = verdict.standing == LockStanding::stranger ? 0 : verdict.pid;
   // Other programs may lock a folder for their own reasons.
   const auto name = pid > 0 ? read_file("/proc/" + std::to_string(pid) + "/comm", kMaxLockBytes)
                             : Result<std::string>("");

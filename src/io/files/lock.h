@@ -3,12 +3,17 @@
 // Makes sure that only one process acts on a root: an exclusive flock on the root's folder and on
 // the file `lock` in its state folder. The `lock` file also says who the holder is. Reading
 // commands take no lock.
+//
+// Everybody who can read a root can lock its folder. The lock of a user who could not serve the
+// root is passed over. `.baton.lock` in the root then takes its place (io/files/lock_holders.h),
+// and each process looks at that file, too.
 
 #include <cstdint>
 #include <string>
 
 #include "base/result.h"
 #include "io/files/fd.h"
+#include "io/files/lock_holders.h"
 
 namespace baton {
 
@@ -28,16 +33,27 @@ class RootLock {
   /// Locks the folder that the root's path leads to now, without waiting, and returns it. After an
   /// error no folder is locked. Errc::served, not_found, denied, busy, locked, io.
   Result<Fd> lock_root_folder(const std::string& root);
+  /// Who has locked the root's folder without being able to serve the root; "" if nobody has.
+  const std::string& stranger() const { return root_.stranger; }
 
  private:
-  RootLock(Fd root, Fd state) : root_(std::move(root)), state_(std::move(state)) {}
-  Fd root_;  ///< none on a network file system, where flock on a folder does not work
+  /// The lock of the root's folder. Neither has a lock on a network file system, where flock on a
+  /// folder does not work.
+  struct FolderLock {
+    Fd folder;
+    LockFile file;  ///< locked where a stranger has locked the folder
+    std::string stranger;
+  };
+  static Result<FolderLock> lock_folder(const std::string& root, int& patience_ms);
+  static Result<FolderLock> lock_beside(const std::string& root, LockVerdict stranger);
+  RootLock(FolderLock root, Fd state) : root_(std::move(root)), state_(std::move(state)) {}
+  FolderLock root_;
   Fd state_;
 };
 
 /// Tries for two seconds. Errc::served: a daemon or an unknown process holds the root.
 /// Errc::locked: a command holds it, and will end. Both name the process. Errc::busy: nothing can
-/// be locked now. Errc::not_found, denied, no_space, io.
+/// be locked now, or nobody can say who holds the root. Errc::not_found, denied, no_space, io.
 Result<RootLock> lock_root(const std::string& root, const std::string& state_folder,
                            LockRole role = LockRole::daemon);
 

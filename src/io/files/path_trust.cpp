@@ -32,16 +32,6 @@ struct CloseFile {
 };
 using DataBase = std::unique_ptr<FILE, CloseFile>;
 
-/// The user with the number and its name, as /etc/passwd has it.
-std::string user_text(uid_t uid) {
-  const DataBase users(fopen("/etc/passwd", "re"));
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  while (const passwd* const user = users ? fgetpwent(users.get()) : nullptr)
-    if (user->pw_uid == uid)
-      return "user " + std::to_string(uid) + " (" + user->pw_name + ")";
-  return "user " + std::to_string(uid);
-}
-
 /// Whether nobody but the owner, root and our own user is in the group. Only the files of this
 /// machine are asked: a name server may not list all users of a group, and may take its time.
 /// An unknown group may have anybody in it.
@@ -215,6 +205,15 @@ Result<void> trusted_folder(const std::string& path) {
   if (!S_ISDIR(info->st_mode))
     return fail(Errc::not_found, "is not a folder", path);
   return {};
+}
+
+std::string user_text(std::uint32_t uid) {
+  const DataBase users(fopen("/etc/passwd", "re"));
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  while (const passwd* const user = users ? fgetpwent(users.get()) : nullptr)
+    if (user->pw_uid == uid)
+      return "user " + std::to_string(uid) + " (" + user->pw_name + ")";
+  return "user " + std::to_string(uid);
 }
 
 std::string writable_place(const std::string& path) {

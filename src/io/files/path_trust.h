@@ -5,6 +5,7 @@
 // too. A group without other members (in /etc/group and /etc/passwd) counts as its owner, as with
 // umask 002 and a group for each user. A folder of root with the sticky bit, such as /tmp, is fine.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ namespace baton {
 /// its target. Errc::denied (with the path that is open), not_found, io.
 Result<void> trusted_file(const std::string& path);
 Result<void> trusted_folder(const std::string& path);
+
+/// `user 1000 (alice)`, as /etc/passwd has it; without a name if it has none.
+std::string user_text(std::uint32_t uid);
 
 /// The last file, link or folder on the way that this user can write, or owns and so can make
 /// writable: who acts as this user can change or exchange what the path leads to. "" if none.
