@@ -272,6 +272,13 @@ class Runner {
       request.arguments = Json(*arguments);
     request.by = text_of(what, "by");
     request.agent = text_of(what, "agent");
+    if (const std::string role = text_of(what, "inside"); role == "nobody") {
+      request.asker.kind = Asker::Kind::nobody;
+    } else if (!role.empty()) {
+      const FakeAgents::Shim* const shim =
+          world_.agents.live(role, text_of(what, "inside_subject"));
+      request.asker = {Asker::Kind::run, shim == nullptr ? role : shim->id};
+    }
     request.made = world_.clock.at;
     world_.requests.add(request);
     return waits(step, &what) ? std::nullopt : settle();

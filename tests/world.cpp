@@ -38,6 +38,9 @@ AgentSpec agent(const Role& role, const Value& value, const RetryLimits& retry) 
   spec.limits.timeout =
       duration(value, "timeout", spec.limits.timeout).value_or(spec.limits.timeout);
   spec.provider = json::text(value, "provider").value_or("");
+  if (const Value* const may = json::child(value, "may"))
+    for (const Value& verb : may->GetArray())
+      spec.may.emplace_back(json::text(verb).value_or(""));
   if (const auto problem = json::text(value, "problem"))
     spec.problem = AgentFault{std::string(*problem), "mend /agents/" + role};
   spec.retry = retry;

@@ -10,6 +10,7 @@
 
 #include "base/json/document.h"
 #include "base/text.h"
+#include "cli/who_asks.h"
 #include "io/files/lock.h"
 #include "io/system/requests.h"
 #include "workspace/offline_request.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr Millis kAnswerPatience{10'000};
 constexpr Millis kLook{500};
+/// With --no-wait: long enough for the daemon to see who asks.
+constexpr Millis kSeen{2'000};
 
 /// The prefix of messages that names the root, if the command has several roots.
 std::string whose(const Context& context) {
@@ -37,13 +40,14 @@ ExitCode tell(const Context& context, const Reply& reply) {
 }
 
 /// Waits for the answer to a posted request and prints it.
-ExitCode answered(const Context& context, const std::string& state, Result<std::string> id,
+ExitCode answered(const Context& context, const std::string& state, Result<PostedRequest> posted,
                   bool wait) {
-  if (!id && id.error().code == Errc::denied)
-    id.error().message += "; only the user of the daemon can control it";
-  if (!id)
-    return complain(id.error());
+  if (!posted && posted.error().code == Errc::denied)
+    posted.error().message += "; only the user of the daemon can control it";
+  if (!posted)
+    return complain(posted.error());
   if (!wait) {
+    (void)await_reply(state, posted->id, kSeen);
     print(whose(context) + "recorded\n");
     return finish();
   }
@@ -52,7 +56,7 @@ ExitCode answered(const Context& context, const std::string& state, Result<std::
   const auto until = std::chrono::steady_clock::now() + kAnswerPatience;
   while (!reply && lives && std::chrono::steady_clock::now() < until) {
     lives = daemon_lives(state);
-    reply = await_reply(state, *id, kLook);
+    reply = await_reply(state, posted->id, kLook);
   }
   if (reply)
     return tell(context, *reply);
@@ -73,8 +77,10 @@ ExitCode ask_daemon(const Context& context, const std::string& state, const Requ
   return answered(context, state, post_request(state, request), wait);
 }
 
-/// Leaves the request for the next daemon.
+/// Leaves the request for the next daemon, which cannot see any more who asked.
 ExitCode record(const Context& context, const Request& request) {
+  if (const auto code = refused_to_agent(context, request.verb))
+    return *code;
   const auto state = context.make_state_folder(context.root());
   if (!state)
     return complain(state.error());
@@ -140,6 +146,9 @@ ExitCode submit(const Context& context, const Request& request, bool wait) {
     return ask_daemon(context, *state, request, wait);
   if (!state && state.error().code != Errc::not_found)
     return complain(state.error());
+  if (request.verb != "stop")
+    if (const auto code = refused_beside_agents(context))
+      return *code;
   if (request.verb == "resume" || request.verb == "start")
     return record(context, request);
   if (request.verb == "drain") {

@@ -81,7 +81,13 @@ AgentConfig read_agent(const Fields& fields) {
   agent.max_transient = fields.count("max_transient");
   agent.backoff = fields.duration("backoff");
   agent.max_backoff = fields.duration("max_backoff");
-  agent.may_decide = fields.flag("may_decide").value_or(false);
+  agent.may = fields.texts("may");
+  if (fields.value("may_decide") != nullptr)
+    fields.error(
+        "may",
+        "`may_decide` is no longer used; name the verbs that its runs may use, for example "
+        "`may: [approve, reject]`",
+        "may_decide");
   const Fields env = fields.child("env");
   agent.env_allow = env.texts("allow");
   for (const std::string& name : agent.env_allow) {

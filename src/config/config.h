@@ -53,7 +53,8 @@ struct AgentConfig {
   std::optional<Millis> max_backoff;
   std::vector<std::string> env_allow;  ///< variables to pass on from the daemon's environment
   std::map<std::string, std::string> env_set;  ///< variables to set
-  bool may_decide = false;  ///< its runs may decide for a person: approve, reject, ...
+  /// Verbs that its runs may use besides those that every agent may (engine/decide/asker.h).
+  std::vector<Word> may;
   bool operator==(const AgentConfig&) const = default;
 };
 

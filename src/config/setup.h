@@ -55,6 +55,7 @@ struct AgentSpec {
   std::uint32_t tasks_max = 0;
   RetryLimits retry;
   std::uint32_t max_transient = 10;   ///< runs in a row that the provider may fail for the moment
+  std::vector<Word> may;              ///< see AgentConfig
   std::optional<AgentFault> problem;  ///< nothing: the role can be started
   bool operator==(const AgentSpec&) const = default;
 };

@@ -27,6 +27,18 @@ struct RequestsChanged {};
 struct TimerDue {};
 using Input = std::variant<FileChanged, Rescan, RunEnded, RequestsChanged, TimerDue>;
 
+/// Which process asks, as far as the kernel says.
+struct Asker {
+  enum class Kind {
+    person,  ///< a process that belongs to no run
+    run,     ///< an agent, inside of its run
+    nobody,  ///< the process that asked has ended, or cannot be seen
+  };
+  Kind kind = Kind::person;
+  RunId run;  ///< of Kind::run; it may be a run of another root
+  bool operator==(const Asker&) const = default;
+};
+
 /// A command of a person or a script. The control commands write it as a file into the state
 /// folder.
 struct Request {
@@ -35,10 +47,11 @@ struct Request {
   FlowId flow;      ///< empty: the whole root
   Subject subject;  ///< empty: the whole flow
   Json arguments;   ///< an object; depends on the verb
-  std::string by;   ///< who asked, for the history
+  std::string by;   ///< who asked, for the history: a user, or `agent developer (run ab12cd34)`
   /// Which agent asked from inside its run: `developer (run ab12cd34)`. Empty: a person.
   std::string agent;
   Time made{};
+  Asker asker{};
 };
 
 /// The answer to a request.

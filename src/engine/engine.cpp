@@ -261,7 +261,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
     return done;
   gather(next);
   // Look at files before requests are handled: a request may name a flow that is new in this step.
-  requests_.load(next);
+  requests_.load(*parts_, records_, next);
   input_queue_.before_forgetting(requests_.waiting(), *parts_, records_);
   if (auto looked = input_queue_.look(next, *parts_, requests_.waiting(), pending_writes_); !looked)
     return looked;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/decide/asker.h"
 #include "engine/decide/control.h"
 
 namespace baton {
@@ -49,15 +50,41 @@ void RequestQueue::tell_again() {
     }
 }
 
-void RequestQueue::load(Draft& next) {
+void RequestQueue::keep_first_sight() {
+  std::map<std::string, Request> now;
+  for (Request& request : waiting_) {
+    if (const auto known = first_.find(request.id); known != first_.end())
+      request = known->second;
+    now.emplace(request.id, request);
+  }
+  first_ = std::move(now);
+}
+
+/// Names the agents that ask, and refuses what they may not.
+void RequestQueue::judge(const ConfiguredParts& parts, const FlowRecords& records, Draft& next) {
+  const auto refused = [&](Request& request) {
+    const auto why = judge_asker(request, records, parts.setup.agents);
+    first_.insert_or_assign(request.id, request);
+    if (!why)
+      return false;
+    next.commit.requests.push_back(request);
+    enter_answer(request, Reply{request.id, false, *why}, next);
+    return true;
+  };
+  std::erase_if(waiting_, refused);
+}
+
+void RequestQueue::load(const ConfiguredParts& parts, const FlowRecords& records, Draft& next) {
   if (look_) {
     std::vector<std::string> damaged;
     waiting_ = port_.pending(damaged);
+    keep_first_sight();
     tell_again();
     for (const std::string& what : damaged)
       next.event("refused", {}, what);
   }
   std::erase_if(waiting_, [&](const Request& r) { return answered_.contains(r.id); });
+  judge(parts, records, next);
   const auto stop = std::find_if(waiting_.begin(), waiting_.end(),
                                  [](const Request& each) { return each.verb == "stop"; });
   behind_ = stop != waiting_.end() && std::next(stop) != waiting_.end();

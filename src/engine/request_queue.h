@@ -29,8 +29,9 @@ class RequestQueue {
   /// Whether the next `load` looks for requests.
   bool looks() const { return look_; }
   /// Reads the waiting requests, up to the first `stop`. Later requests wait for the next step, so
-  /// that agents are stopped before a later request can take the stop back.
-  void load(Draft& next);
+  /// that agents are stopped before a later request can take the stop back. Refuses requests of
+  /// agents that may not ask for that (decide/asker.h).
+  void load(const ConfiguredParts& parts, const FlowRecords& records, Draft& next);
   /// Whether requests are left for the next step.
   bool behind() const { return behind_; }
   /// The requests without an answer. What the step decides may answer them.
@@ -63,10 +64,15 @@ class RequestQueue {
 
  private:
   void tell_again();
+  void keep_first_sight();
+  void judge(const ConfiguredParts& parts, const FlowRecords& records, Draft& next);
   Result<bool> for_flow(ConfiguredParts& parts, const Request& request, const FlowRecords& records,
                         Draft& next);
   Requests& port_;
   std::vector<Request> waiting_;
+  /// The waiting requests as they were first read. The process that asks may end before the answer,
+  /// and the file may be exchanged.
+  std::map<std::string, Request> first_;
   std::set<std::string> answered_;
   std::map<std::string, Reply> unpublished_;  ///< answers that may still have to be published
   std::set<std::string> left_;                ///< ids left to the dialects in this step

@@ -221,6 +221,7 @@ AgentSpec checked(AgentSpec spec, const Role& role, const Config& config,
 AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& agent,
                      const Environment& environment) {
   AgentSpec spec;
+  spec.may = agent.may;
   const std::string& folder = environment.configuration_folder;
   auto adapter = adapter_of(agent, folder);
   if (!adapter) {

@@ -62,11 +62,4 @@ std::string asked_by() {
   return name;
 }
 
-std::string asking_agent() {
-  const std::string run = variable("BATON_RUN_ID");
-  const std::string role = variable("BATON_ROLE");
-  return run.empty() ? ""
-                     : (role.empty() ? "?" : role) + " (run " + run.substr(0, kShortRunId) + ")";
-}
-
 }  // namespace baton

@@ -35,7 +35,4 @@ Result<std::string> find_shim(const std::string& executable);
 /// Who runs this command, for the history: `name`, or `name (run ab12cd34)` if an agent runs it.
 std::string asked_by();
 
-/// The agent that runs this command: `ROLE (run ab12cd34)`. Empty: a person runs it.
-std::string asking_agent();
-
 }  // namespace baton

@@ -202,11 +202,11 @@ Result<Reply> act_offline(const Context& context, const Request& request, Until 
   // Read the files first, so that the request finds flows that no daemon has seen yet.
   if (auto done = stage.turn(); !done)
     return pass_on(done);
-  auto id = post_request(*state, request);
-  if (!id)
-    return pass_on(id);
+  auto posted = post_request(*state, request);
+  if (!posted)
+    return pass_on(posted);
   stage.requests_changed();
-  return answer(stage, *state, *id, request.flow, until);
+  return answer(stage, *state, posted->id, request.flow, until);
 }
 
 }  // namespace baton

@@ -277,8 +277,13 @@ TEST_CASE("values that make no sense are named with their place") {
                "baton.yaml:3:17: a command must begin with a program [config/command]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], env: { set: { BATON_X: y } } }\n",
                "baton.yaml:3:45: 'BATON_X' is set by baton itself [config/env]\n"},
-           Row{"version: 1\nagents:\n  a: { command: [b], may_decide: yes }\n",
-               "baton.yaml:3:34: expected boolean, found the string \"yes\" [schema/type]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b], may_decide: true }\n",
+               "baton.yaml:3:34: `may_decide` is no longer used; name the verbs that its runs may "
+               "use, for example `may: [approve, reject]` [config/may]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b], may: [aprove] }\n",
+               "baton.yaml:3:28: \"aprove\" is not one of \"resume\", \"retry\", \"start\", "
+               "\"create\", \"forget\", \"reload\", \"drain\", \"recover\", \"pause\", \"stop\" and 9 "
+               "more; did you mean 'approve'? [schema/enum]\n"},
            Row{"version: 2\n",
                "baton.yaml:1:10: 2 is not 1; this baton reads version 1 of its configuration "
                "[schema/const]\n"},

@@ -73,7 +73,7 @@ def cost_of_a_day(exe):
         check(len(baton.starts()) == 3, "something was started", baton.starts())
         agent = subprocess.run([exe, "resume", "--all", "--raise", "cost_per_day=9", *baton.places()], text=True,
                                capture_output=True, env={**os.environ, "BATON_RUN_ID": "0" * 32}, cwd=baton.root)
-        check(agent.returncode == 1 and "an agent may not raise a cap" in agent.stderr, agent)
+        check(agent.returncode == 1 and "may not use `raise`" in agent.stderr, agent)
         for wrong in ("cost_per_day", "cost_per_day=", "cost_per_day=-1", "cost_per_day=nan", "cost_per_day=inf", "cost_per_day=1e400",
                       "cost_per_week=1", "tokens_per_day=1"):
             baton.call("resume", "--all", "--raise", wrong, code=2)

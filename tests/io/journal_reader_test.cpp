@@ -243,11 +243,12 @@ TEST_CASE("the answer to a request that is filed still stays when it is old") {
   auto journal = open_journal(scratch.path());
   REQUIRE(journal.has_value());
   REQUIRE(real_requests(scratch.path()).has_value());
-  const auto filed = post_request(scratch.path(), Request{"", "retry", flow_a(), "", {}, "", {}});
+  const auto filed =
+      post_request(scratch.path(), Request{.id = {}, .verb = "retry", .flow = flow_a()});
   REQUIRE(filed.has_value());
   Commit step;
-  for (const std::string& id : {*filed, std::string("gone")}) {
-    step.requests.push_back({id, "retry", flow_a(), "", Json::object(), "anna", "", at(3)});
+  for (const std::string& id : {filed->id, std::string("gone")}) {
+    step.requests.push_back({id, "retry", flow_a(), "", Json::object(), "anna", "", at(3), {}});
     step.replies.push_back({id, true, "tried"});
   }
   step.events = {event_at(3, "request", flow_a())};

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <doctest/doctest.h>
+#include <pwd.h>
 
 #include "base/text.h"
 #include "io/print.h"
@@ -34,9 +35,14 @@ Request pause_request() {
           .flow = {.dialect = "fsm_loop", .name = "fix"},
           .subject = "main",
           .arguments = Json::object({{"why", "lunch \"now\"\n"}, {"n", 3}}),
-          .by = "me",
+          .by = "alice the boss",
           .agent = "worker (run ab12cd34)",
           .made = {}};
+}
+
+std::string file_owner() {
+  const passwd* const user = getpwuid(geteuid());
+  return user != nullptr ? user->pw_name : "user " + std::to_string(geteuid());
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ TEST_CASE("who only looks sees what is recorded, and changes nothing") {
   test::write(state.path() + "/requests/0-damaged.json", "{");
   const auto recorded = recorded_requests(state.path());
   REQUIRE(recorded.size() == 1);
-  CHECK(recorded[0].id == *id);
+  CHECK(recorded[0].id == id->id);
   CHECK(recorded[0].flow == pause_request().flow);
   CHECK(count_files(state.path() + "/requests") == 2);
 }
@@ -61,28 +67,30 @@ TEST_CASE("a request arrives whole, and its answer comes back") {
   const auto requests = requests_of(state.path());
   const auto id = post_request(state.path(), pause_request());
   REQUIRE(id);
-  CHECK(safe_name(*id));
+  CHECK(safe_name(id->id));
   std::vector<std::string> damaged;
   const auto pending = requests->pending(damaged);
   REQUIRE(pending.size() == 1);
   CHECK(damaged.empty());
   const Request sent = pause_request();
-  CHECK(pending[0].id == *id);
+  CHECK(pending[0].id == id->id);
   CHECK(pending[0].verb == sent.verb);
   CHECK(pending[0].flow == sent.flow);
   CHECK(pending[0].subject == sent.subject);
   CHECK(pending[0].arguments == sent.arguments);
-  CHECK(pending[0].by == sent.by);
-  CHECK(pending[0].agent == sent.agent);
+  // Who asks is what the kernel says, not what the file says.
+  CHECK(pending[0].by == file_owner());
+  CHECK(pending[0].agent.empty());
+  CHECK(pending[0].asker.kind != Asker::Kind::nobody);
   CHECK(pending[0].made > Time{});
   CHECK(requests->pending(damaged).size() == 1);
-  CHECK_FALSE(await_reply(state.path(), *id, Millis(0)));
+  CHECK_FALSE(await_reply(state.path(), id->id, Millis(0)));
   std::thread daemon(
-      [&] { requests->answer({.request = *id, .accepted = true, .message = "paused"}); });
-  const auto reply = await_reply(state.path(), *id, Millis(60'000));
+      [&] { requests->answer({.request = id->id, .accepted = true, .message = "paused"}); });
+  const auto reply = await_reply(state.path(), id->id, Millis(60'000));
   daemon.join();
   REQUIRE(reply);
-  CHECK(*reply == Reply{.request = *id, .accepted = true, .message = "paused"});
+  CHECK(*reply == Reply{.request = id->id, .accepted = true, .message = "paused"});
   CHECK(requests->pending(damaged).empty());
   // Only the reserve for a full disk stays.
   CHECK(count_files(state / "requests") == 1);
@@ -96,7 +104,7 @@ TEST_CASE("requests come in the order they were made") {
   for (const int second : {30, 10, 20}) {
     Request request = pause_request();
     request.made = Time(std::chrono::seconds(second));
-    ids.push_back(post_request(state.path(), request).value());
+    ids.push_back(post_request(state.path(), request).value().id);
   }
   std::vector<std::string> damaged;
   const auto pending = requests->pending(damaged);
@@ -164,7 +172,7 @@ TEST_CASE("a request of root belongs to the owner of the state folder") {
   const auto id = post_request(state.path(), pause_request());
   REQUIRE(id);
   struct stat info {};
-  REQUIRE(stat((state / "requests/" + *id + ".json").c_str(), &info) == 0);
+  REQUIRE(stat((state / "requests/" + id->id + ".json").c_str(), &info) == 0);
   CHECK(info.st_uid == 1234);
   std::vector<std::string> damaged;
   CHECK(requests_of(state.path())->pending(damaged).size() == 1);

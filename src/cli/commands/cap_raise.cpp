@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/commands/provider_release.h"
+#include "cli/who_asks.h"
 #include "io/journal/daemon_runs.h"
 #include "io/system/clock.h"
 #include "workspace/command.h"
@@ -111,26 +112,18 @@ ExitCode add(const Context& context, const CapPlace& place, const Raise& raise) 
   return finish(ExitCode::fine);
 }
 
-/// A run of an agent must not raise what limits it.
-bool refused_to_agents() {
-  if (variable("BATON_RUN_ID").empty())
-    return false;
-  complain("an agent may not raise a cap (BATON_RUN_ID is set); a person has to");
-  return true;
-}
-
 }  // namespace
 
 ExitCode raise_cap(const Context& context, const CapPlace& place, const std::string& raise) {
-  if (refused_to_agents())
-    return ExitCode::failed;
+  if (const auto code = refused_to_command(context, "raise"))
+    return *code;
   const auto parsed = parse_raise(raise);
   return parsed ? add(context, place, *parsed) : complain(parsed.error());
 }
 
 ExitCode raise_cap_of(const Context& on_root, const FlowId& flow, const std::string& raise) {
-  if (refused_to_agents())
-    return ExitCode::failed;
+  if (const auto code = refused_to_command(on_root, "raise"))
+    return *code;
   const auto parsed = parse_raise(raise);
   if (!parsed)
     return complain(parsed.error());

@@ -12,6 +12,7 @@
 #include "cli/commands/provider_release.h"
 #include "cli/commands/retry_all.h"
 #include "cli/submit_request.h"
+#include "cli/who_asks.h"
 #include "engine/engine.h"
 #include "io/files/lock.h"
 #include "workspace/command.h"
@@ -61,12 +62,7 @@ Result<void> add_loop_words(const ControlWish& wish, Request& request) {
 }
 
 Request request_of(const ControlWish& wish, const FlowId& flow) {
-  return {.verb = wish.verb,
-          .flow = flow,
-          .subject = wish.subject,
-          .arguments = wish.arguments,
-          .by = asked_by(),
-          .agent = asking_agent()};
+  return {.verb = wish.verb, .flow = flow, .subject = wish.subject, .arguments = wish.arguments};
 }
 
 ExitCode control(const ControlWish& wish, const Context& context, const FlowId& flow) {
@@ -216,6 +212,8 @@ ExitCode resume_providers(const ControlWish& wish) {
   const auto context = Context::open_anyway(wish.places);
   if (!context)
     return complain(context.error());
+  if (const auto code = refused_to_command(*context, "limits"))
+    return *code;
   ProviderAccount whose{wish.provider, {}, {}};
   if (!wish.agent.empty()) {
     const auto setup = context->setup(context->root());
@@ -323,14 +321,6 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
   return at_cap ? resume_at_cap(wish) : control(wish);
 }
 
-/// Whether the calling run has a role that may decide for a person.
-bool agent_may_decide(const Places& places) {
-  const auto context = Context::open_anyway(places);
-  const AgentConfig* const agent =
-      context ? agent_for(context->config(), variable("BATON_ROLE")) : nullptr;
-  return agent != nullptr && agent->may_decide;
-}
-
 /// What is wrong with the words of `retry`; empty: nothing.
 std::string fault_of_retry(const ControlWish& wish) {
   if (!wish.only.empty() && !wish.all)
@@ -372,12 +362,6 @@ ExitCode one_flow(Words words, const Word& verb, const std::string& description)
   }
   if (wish.all)
     return retry_flows(wish);
-  if (decides && !variable("BATON_RUN_ID").empty() && !agent_may_decide(wish.places)) {
-    complain(
-        "an agent may not decide for a person (BATON_RUN_ID is set); `may_decide: true` for its "
-        "role in baton.yaml allows it");
-    return ExitCode::failed;
-  }
   if (!comment.empty())
     wish.arguments.set("comment", Json(comment));
   return control(wish);
@@ -419,34 +403,34 @@ ExitCode answer_command(Words words) {
   return one_flow(
       words, "answer",
       "Answers a question that a flow asks a person; `baton status` shows the question.\n"
-      "The next agent gets the comment. Agents may not use this command in a run.");
+      "The next agent gets the comment. Agents need `may` for this in a run.");
 }
 
 ExitCode approve_command(Words words) {
   return one_flow(
       words, "approve",
       "Approves what a flow waits for, so that it continues; `baton status` shows which\n"
-      "flows wait. Agents may not use this command in a run.");
+      "flows wait. Agents need `may` for this in a run.");
 }
 
 ExitCode reject_command(Words words) {
   return one_flow(words, "reject",
                   "Rejects what a flow wants approved: the work goes back, or counts as failed.\n"
-                  "The next agent gets the comment. Agents may not use this command in a run.");
+                  "The next agent gets the comment. Agents need `may` for this in a run.");
 }
 
 ExitCode revise_command(Words words) {
   return one_flow(
       words, "revise",
       "Asks for changes to what a flow wants approved. The next agent gets the comment.\n"
-      "Agents may not use this command in a run.");
+      "Agents need `may` for this in a run.");
 }
 
 ExitCode skip_command(Words words) {
   return one_flow(
       words, "skip",
       "Skips a step of a workflow that has not begun or has failed; steps that need it\n"
-      "may begin. Agents may not use this command in a run.");
+      "may begin. Agents need `may` for this in a run.");
 }
 
 ExitCode forget_command(Words words) {

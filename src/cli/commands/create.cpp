@@ -71,8 +71,6 @@ ExitCode create(const NewLoop& wish) {
     tasks.push(task);
   if (!wish.tasks.empty())
     request.arguments.set("tasks", tasks);
-  request.by = asked_by();
-  request.agent = asking_agent();
   request.flow = FlowId{std::string((*entry)->dialect->name),
                         (*entry)->dialect->fresh_name(real_clock()->wall(), random_hex(8))};
   if (const auto check = (*entry)->dialect->check_request; check != nullptr)

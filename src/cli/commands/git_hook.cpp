@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "cli/who_asks.h"
 #include "io/files/disk.h"
 #include "io/system/git.h"
 #include "workspace/command.h"
@@ -157,6 +158,8 @@ ExitCode hook_command(Words words) {
     complain("hook takes install or uninstall, not " + printable(action, 80));
     return ExitCode::usage;
   }
+  if (const auto code = refused_to_agent_anywhere(places, "hook"))
+    return *code;
   const auto repository = GitRepository::here();
   if (!repository)
     return complain(repository.error());

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/commands/provider_release.h"
+#include "cli/who_asks.h"
 #include "core/provider_limits.h"
 #include "io/journal/daemon_db.h"
 #include "io/system/clock.h"
@@ -65,6 +66,8 @@ ExitCode limits_command(Words words) {
   if (!context)
     return complain(context.error());
   if (!clear.empty()) {
+    if (const auto code = refused_to_command(*context, "limits"))
+      return *code;
     const auto cleared =
         release_providers(*context, [&](const Parked& row) { return row.whose.provider == clear; });
     if (!cleared)

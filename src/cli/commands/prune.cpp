@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "cli/who_asks.h"
 #include "config/config_fields.h"
 #include "io/agents/run_directory.h"
 #include "io/system/backup_prune.h"
@@ -99,6 +100,8 @@ ExitCode prune_command(Words words) {
     }
     retention = Retention{*age, *age, *age, 0};
   }
+  if (const auto refused = refused_to_command(*context, "prune"))
+    return *refused;
   ExitCode code = ExitCode::fine;
   for (const Context& on_root : context->each())
     code = graver(graver(code, prune(on_root, retention)), prune_copies(on_root, age));

@@ -58,12 +58,7 @@ ExitCode recover(const RecoverWish& wish) {
     complain("nothing was written; use --write to write it");
     return finish();
   }
-  return submit(root.context,
-                {.verb = "recover",
-                 .flow = place->flow,
-                 .arguments = Json::object(),
-                 .by = asked_by(),
-                 .agent = asking_agent()},
+  return submit(root.context, {.verb = "recover", .flow = place->flow, .arguments = Json::object()},
                 !wish.no_wait);
 }
 

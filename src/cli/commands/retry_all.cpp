@@ -41,8 +41,7 @@ ExitCode retry_all(const Context& context, const std::string& only, bool wait) {
         continue;
       any = true;
       print(printable(text(flow), 200) + ":\n");
-      const Request request{
-          .verb = "retry", .flow = flow, .by = asked_by(), .agent = asking_agent()};
+      const Request request{.verb = "retry", .flow = flow, .arguments = Json::object()};
       code = graver(code, submit(root.context, request, wait));
     }
   if (!any)

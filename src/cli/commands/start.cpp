@@ -286,8 +286,7 @@ ExitCode begin(const Given& given, const Context& on_root, Request& request) {
 }
 
 ExitCode start(Given given) {
-  Request request{
-      .verb = "start", .arguments = Json::object(), .by = asked_by(), .agent = asking_agent()};
+  Request request{.verb = "start", .arguments = Json::object()};
   if (!given.requirements.empty()) {
     auto text = text_or_file(given.requirements);
     if (!text)

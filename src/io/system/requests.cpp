@@ -11,12 +11,15 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <pwd.h>
+
 #include "base/json/document.h"
 #include "base/text.h"
 #include "io/files/exchange.h"
 #include "io/files/folder.h"
 #include "io/files/root.h"
 #include "io/files/safe_open.h"
+#include "io/system/asker.h"
 
 namespace baton {
 
@@ -60,8 +63,6 @@ std::string request_text(const Request& request) {
               {"flow", request.flow.name},
               {"subject", request.subject},
               {"arguments", request.arguments.is_null() ? Json::object() : request.arguments},
-              {"by", request.by},
-              {"agent", request.agent},
               {"made", iso_time(request.made, true)}})
       .pretty();
 }
@@ -81,8 +82,8 @@ Result<Request> parse_request(std::string_view text, const std::string& id) {
                   .flow = {.dialect = string("dialect"), .name = string("flow")},
                   .subject = string("subject"),
                   .arguments = Json::object(),
-                  .by = string("by"),
-                  .agent = string("agent"),
+                  .by = {},  // who asks is no word of the file
+                  .agent = {},
                   .made = parse_time(string("made")).value_or(Time{})};
   if (!safe_name(request.verb))
     return fail(Errc::schema, "has no verb", "#/verb");
@@ -100,6 +101,7 @@ struct CompleteFile {
   std::string part;
   std::string name;
   std::string temporary;
+  Fd file;
 };
 
 /// Opens or creates a folder in the state folder.
@@ -139,7 +141,7 @@ Result<CompleteFile> write_complete(int state, const std::string& part, const st
     unlinkat(folder->get(), fresh->name.c_str(), 0);
     return pass_on(done);
   }
-  return CompleteFile{std::move(*folder), part, name, fresh->name};
+  return CompleteFile{std::move(*folder), part, name, fresh->name, std::move(fresh->fd)};
 }
 
 Result<void> put_in_place(const CompleteFile& laid) {
@@ -226,14 +228,25 @@ bool is_low_on_space(int state) {
   return fstatvfs(state, &room) == 0 && bytes_left(room) < kAnswerBytes;
 }
 
+std::string user_name(uid_t uid) {
+  const passwd* const user = getpwuid(uid);  // NOLINT(concurrency-mt-unsafe): one thread
+  return user != nullptr && user->pw_name != nullptr ? std::string(user->pw_name)
+                                                     : "user " + std::to_string(uid);
+}
+
+struct StateFolder {
+  Fd fd;
+  std::string path;
+};
+
 // A user who may write into `requests` must still not send a request in the name of another user.
-Result<Request> load(int state, int folder, const std::string& name) {
+Result<Request> load(const StateFolder& state, int folder, const std::string& name) {
   const auto fd = open_regular(folder, name, O_RDONLY);
   if (!fd)
     return tl::unexpected(fd.error());
   struct stat file {};
   struct stat owner {};
-  if (fstat(fd->get(), &file) != 0 || fstat(state, &owner) != 0)
+  if (fstat(fd->get(), &file) != 0 || fstat(state.fd.get(), &owner) != 0)
     return system_error(errno, "cannot be looked at", name);
   if (file.st_uid != 0 && file.st_uid != owner.st_uid && file.st_uid != geteuid())
     return fail(Errc::denied, "was filed by user " + std::to_string(file.st_uid), name);
@@ -243,7 +256,13 @@ Result<Request> load(int state, int folder, const std::string& name) {
   const std::string id = name.substr(0, name.size() - kSuffix.size());
   if (!safe_name(id))
     return fail(Errc::schema, "is not the name of a request", name);
-  return parse_request(*text, id);
+  auto request = parse_request(*text, id);
+  if (!request)
+    return request;
+  request->by = user_name(file.st_uid);
+  const std::int64_t holder = posix_lock_holder(fd->get());
+  request->asker = holder == 0 ? Asker{Asker::Kind::nobody, {}} : asker_of(holder, state.path);
+  return request;
 }
 
 bool names_request(const std::string& file) {
@@ -252,10 +271,10 @@ bool names_request(const std::string& file) {
 
 /// Returns the requests that can be read, oldest first, and reports the others to `other`.
 std::vector<Request> load_all(
-    int state,
+    const StateFolder& state,
     const std::function<void(int folder, const std::string& name, const Error&)>& other) {
   std::vector<Request> requests;
-  auto folder = list_folder(state, "requests");
+  auto folder = list_folder(state.fd.get(), "requests");
   if (!folder)
     return requests;
   std::sort(folder->names.files.begin(), folder->names.files.end());
@@ -273,28 +292,27 @@ std::vector<Request> load_all(
 
 class RealRequests final : public Requests {
  public:
-  explicit RealRequests(Fd state) : state_(std::move(state)) {}
+  explicit RealRequests(StateFolder state) : state_(std::move(state)) {}
   std::vector<Request> pending(std::vector<std::string>& damaged) override;
   void answer(const Reply& reply) override;
-  bool keep_room() override { return ensure_reserve(state_.get()); }
+  bool keep_room() override { return ensure_reserve(state_.fd.get()); }
 
  private:
   void prune();
-  Fd state_;
+  StateFolder state_;
   std::time_t pruned_ = 0;
 };
 
 std::vector<Request> RealRequests::pending(std::vector<std::string>& damaged) {
-  auto requests =
-      load_all(state_.get(), [&](int folder, const std::string& name, const Error& error) {
-        // The request is gone, or nothing can be read now; this says nothing about the request.
-        if (error.code == Errc::not_found || error.code == Errc::busy || error.code == Errc::io)
-          return;
-        damaged.push_back("request " + printable(name, 255) + ": " + error.message);
-        unlinkat(folder, name.c_str(), 0);
-      });
-  if (!requests.empty() && is_low_on_space(state_.get()))
-    give_up_reserve(state_.get());
+  auto requests = load_all(state_, [&](int folder, const std::string& name, const Error& error) {
+    // The request is gone, or nothing can be read now; this says nothing about the request.
+    if (error.code == Errc::not_found || error.code == Errc::busy || error.code == Errc::io)
+      return;
+    damaged.push_back("request " + printable(name, 255) + ": " + error.message);
+    unlinkat(folder, name.c_str(), 0);
+  });
+  if (!requests.empty() && is_low_on_space(state_.fd.get()))
+    give_up_reserve(state_.fd.get());
   return requests;
 }
 
@@ -307,15 +325,15 @@ void RealRequests::answer(const Reply& reply) {
           {{"request", reply.request}, {"accepted", reply.accepted}, {"message", reply.message}})
           .pretty();
   const auto remove = [&] {
-    if (const auto folder = open_part(state_.get(), "requests"))
+    if (const auto folder = open_part(state_.fd.get(), "requests"))
       unlinkat(folder->get(), name.c_str(), 0);
   };
-  auto done = publish(state_.get(), "replies", name, text);
+  auto done = publish(state_.fd.get(), "replies", name, text);
   // The answer is in the journal already, whose transaction often takes the last space. Removing
   // the request gives enough space to write the answer file.
   if (!done && done.error().code == Errc::no_space) {
     remove();
-    done = publish(state_.get(), "replies", name, text);
+    done = publish(state_.fd.get(), "replies", name, text);
   }
   // A request without an answer file stays; the next daemon answers it again.
   if (!done)
@@ -330,7 +348,7 @@ void RealRequests::prune() {
     return;
   pruned_ = now;
   for (const std::string part : {"replies", "requests"}) {
-    const auto folder = list_folder(state_.get(), part);
+    const auto folder = list_folder(state_.fd.get(), part);
     if (!folder)
       continue;
     for (const std::string& name : folder->names.files) {
@@ -361,6 +379,15 @@ std::string new_id(Time made) {
   return id + "-" + random_hex(8);
 }
 
+/// Without locks on this file system the daemon cannot see who asks; then it says so.
+void lock_posix(int fd) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  (void)fcntl(fd, F_SETLK, &lock);
+}
+
+/// The file is locked before it has the name of a request.
 Result<CompleteFile> lay_request(const std::string& state_folder, const Request& request) {
   auto state = open_folder(state_folder);
   if (!state)
@@ -378,6 +405,8 @@ Result<CompleteFile> lay_request(const std::string& state_folder, const Request&
     else
       std::this_thread::sleep_for(kRoomAppears);
   }
+  if (laid)
+    lock_posix(laid->file.get());
   return laid;
 }
 
@@ -392,7 +421,7 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
       return pass_on(made);
   }
   ensure_reserve(state->get());
-  return std::make_unique<RealRequests>(std::move(*state));
+  return std::make_unique<RealRequests>(StateFolder{std::move(*state), state_folder});
 }
 
 bool release_reserve(const std::string& state_folder) {
@@ -408,12 +437,12 @@ bool release_reserve(const std::string& state_folder) {
   return true;
 }
 
-Result<std::string> post_request(const std::string& state_folder, Request request) {
+Result<PostedRequest> post_request(const std::string& state_folder, Request request) {
   return std::move(post_requests({state_folder}, std::move(request)).front());
 }
 
-std::vector<Result<std::string>> post_requests(const std::vector<std::string>& state_folders,
-                                               Request request) {
+std::vector<Result<PostedRequest>> post_requests(const std::vector<std::string>& state_folders,
+                                                 Request request) {
   if (request.made == Time{})
     request.made = std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
   if (request.id.empty())
@@ -423,10 +452,11 @@ std::vector<Result<std::string>> post_requests(const std::vector<std::string>& s
   for (const std::string& folder : state_folders)
     laid.push_back(lay_request(folder, request));
   // Prepare all files first, so that all requests appear before any daemon has dealt with one.
-  std::vector<Result<std::string>> posted;
+  std::vector<Result<PostedRequest>> posted;
   for (auto& each : laid) {
     auto placed = each ? put_in_place(*each) : Result<void>(pass_on(each));
-    posted.push_back(placed ? Result<std::string>(request.id) : pass_on(placed));
+    posted.push_back(placed ? Result<PostedRequest>({request.id, std::move(each->file)})
+                            : pass_on(placed));
   }
   for (std::size_t i = 0; i < laid.size(); ++i)
     if (posted[i])
@@ -450,10 +480,11 @@ Result<std::vector<std::string>> filed_requests(const std::string& state_folder)
 }
 
 std::vector<Request> recorded_requests(const std::string& state_folder) {
-  const auto state = open_folder(state_folder);
+  auto state = open_folder(state_folder);
   if (!state)
     return {};
-  return load_all(state->get(), [](int, const std::string&, const Error&) {});
+  return load_all(StateFolder{std::move(*state), state_folder},
+                  [](int, const std::string&, const Error&) {});
 }
 
 std::optional<Reply> await_reply(const std::string& state_folder, const std::string& id,

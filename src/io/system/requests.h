@@ -5,8 +5,11 @@
 // are removed after an hour. The file `requests/.reserve` only takes up space: a command or a
 // daemon that finds the disk full removes it, so that agents can still be stopped.
 //
-//   {"id", "verb", "dialect", "flow", "subject", "arguments": {...}, "by", "made"}
+//   {"id", "verb", "dialect", "flow", "subject", "arguments": {...}, "made"}
 //   {"request", "accepted", "message"}
+//
+// Who asks is not in the file. The command holds a POSIX lock on it until it has the answer, and
+// the daemon asks the kernel which process that is (asker.h). `by` is the owner of the file.
 
 #include <memory>
 #include <optional>
@@ -17,6 +20,7 @@
 #include "base/time.h"
 #include "core/event.h"
 #include "core/ports.h"
+#include "io/files/fd.h"
 
 namespace baton {
 
@@ -27,14 +31,21 @@ Result<std::unique_ptr<Requests>> real_requests(const std::string& state_folder)
 /// False when nothing is left.
 bool release_reserve(const std::string& state_folder);
 
-/// Writes a request and returns its id. Fills in `id` (which sorts by time) if it is empty, and
+/// A request in its place. Closing `lock`, or any other descriptor of the file, in this process
+/// says that nobody asks any more.
+struct PostedRequest {
+  std::string id;
+  Fd lock;
+};
+
+/// Writes a request. Fills in `id` (which sorts by time) if it is empty, and
 /// `made`. Errc::not_found when there is no state folder, denied, no_space, io.
-Result<std::string> post_request(const std::string& state_folder, Request request);
+Result<PostedRequest> post_request(const std::string& state_folder, Request request);
 
 /// Sends the same request to several state folders. The requests appear almost at once, in this
 /// order. Returns one result per folder.
-std::vector<Result<std::string>> post_requests(const std::vector<std::string>& state_folders,
-                                               Request request);
+std::vector<Result<PostedRequest>> post_requests(const std::vector<std::string>& state_folders,
+                                                 Request request);
 
 /// The ids of all requests, readable or not. Errc::busy, denied, io.
 Result<std::vector<std::string>> filed_requests(const std::string& state_folder);
