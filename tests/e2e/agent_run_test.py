@@ -510,8 +510,10 @@ def elsewhere(exe):
             check(done.returncode == code, words, done)
             return done
 
-        call("start", "project/sub/repo/w.yaml", "--repo", "project/sub/repo", "--run-id", "r",
-             "--set", 'RUN_ID="other"', "--set", 'BATON_FLOW="other"')
+        for name in ("BATON_FLOW", "LD_PRELOAD", "PATH"):
+            refused = call("start", "project/sub/repo/w.yaml", "--repo", "project/sub/repo", "--run-id", "r", "--set", f'{name}="other"', code=1)
+            check(f"--set {name}=" in refused.stderr, refused)
+        call("start", "project/sub/repo/w.yaml", "--repo", "project/sub/repo", "--run-id", "r", "--set", 'RUN_ID="other"')
         check("sub/repo" in call("start", "project/sub/repo/w.yaml", "--repo", "project", code=2).stderr)
         call("start", "project/sub/repo/w.yaml", "--repo", "nowhere", code=3)
         call("run", "--once", "--root", project)

@@ -6,6 +6,7 @@
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/files.h"
 #include "dialects/agent_run/snapshot.h"
+#include "dialects/agent_run/variables.h"
 #include "dialects/findings.h"
 
 namespace baton::agent_run {
@@ -38,13 +39,6 @@ Result<void> check_arguments(const Value& arguments) {
   return {};
 }
 
-/// Whether a name can be an environment variable.
-bool is_variable(std::string_view name) {
-  return !name.empty() && !is_digit(name.front()) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
-}
-
 /// The arguments that the run state keeps, merged into `settings`.
 Result<Json> kept_settings(const Value& arguments, Json settings) {
   for (const std::string_view name : kSettings) {
@@ -63,6 +57,12 @@ Result<Json> kept_settings(const Value& arguments, Json settings) {
       const std::string key(json::name(member.name));
       if (!is_variable(key))
         return wrong("`" + printable(key, 60) + "` is not a valid name of an environment variable");
+      if (steers_programs(key))
+        return wrong("`--set " + printable(key, 60) +
+                     "=...` is refused: the variable says what programs load, execute or connect "
+                     "to, or is baton's own. Set it for a role in baton.yaml: `agents: { ROLE: { "
+                     "env: { set: { " +
+                     printable(key, 60) + ": ... } } } }`");
       all.set(key, Json(std::string(json::text(member.value).value_or(json::dump(member.value)))));
     }
     settings.set(name, all);

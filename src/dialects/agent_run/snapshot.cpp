@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "dialects/agent_run/agent_run.h"
 #include "dialects/agent_run/conditions.h"
+#include "dialects/agent_run/variables.h"
 #include "dialects/memo_fields.h"
 #include "dialects/tables.h"
 
@@ -326,8 +327,10 @@ Settings settings_of(const Value& options, const Value* state) {
   settings.workflow_path = text_of(*own, "workflow_path");
   settings.gate_state_file = text_of(*own, "gate_state_file");
   settings.logs_dir = text_of(*own, "logs_dir");
+  // Agents can write the run state, so it is no better than `--set`.
   for (const auto& member : members_in(*own, "set"))
-    settings.set.emplace(json::name(member.name), json::text(member.value).value_or(""));
+    if (is_variable(json::name(member.name)) && !steers_programs(json::name(member.name)))
+      settings.set.emplace(json::name(member.name), json::text(member.value).value_or(""));
   return settings;
 }
 
