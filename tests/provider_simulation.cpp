@@ -155,6 +155,8 @@ class ManyProviders {
       spec.max_transient = 1000;
       setup.agents[each.role] = spec;
     }
+    // Which of several runs tells of a limit that they met together is checked for one commit.
+    world_.limits.ends = 0;
     world_.providers.in_memory = chance_.mutant == "kept_in_memory";
     world_.providers.sees_nothing = chance_.mutant == "sees_no_limit";
     world_.providers.hides_errors = chance_.mutant == "starts_blindly";
@@ -267,13 +269,17 @@ class ManyProviders {
         report(shim, iso_time(world_.clock.at)));
   }
 
-  /// What the files said before the run was started. A start that was void has left its mark.
+  bool short_steps() const { return world_.limits.files != 0; }
+
+  /// What the files said before the run was started. A start that was void has left its mark. So
+  /// has one that met a limit, if its end was committed before all files had been looked at.
   std::string stand_before(const Run& run) const {
     const auto& runs = world_.journal.tables.runs;
     const auto last = std::find_if(runs.rbegin(), runs.rend(), [&](const Run& other) {
       return is_same_work(other.key, run.key);
     });
-    const bool marked = last != runs.rend() && (last->live() || last->outcome == Outcome::voided);
+    const bool marked = last != runs.rend() && (last->live() || last->outcome == Outcome::voided ||
+                                                (says_nothing(last->outcome) && short_steps()));
     return marked ? before_.at(last->id) : stand_of(run.key);
   }
 

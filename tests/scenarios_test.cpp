@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "scenario.h"
+#include "world.h"
 
 namespace {
 
@@ -22,6 +23,16 @@ std::vector<std::filesystem::path> scenario_files() {
 }  // namespace
 
 TEST_SUITE("scenarios") {
+  TEST_CASE("every file below tests/scenarios holds when each step looks at one file only") {
+    const auto files = scenario_files();
+    baton::testing::step_limits() = baton::testing::kOneFile;
+    static std::set<std::string> names;
+    for (const auto& file : files)
+      for (const auto& fault : baton::testing::run_scenario(file))
+        ADD_FAIL_CHECK_AT(names.insert(file.string()).first->c_str(), fault.line, fault.what);
+    baton::testing::step_limits() = {};
+  }
+
   TEST_CASE("every file below tests/scenarios holds") {
     const auto files = scenario_files();
     REQUIRE(!files.empty());

@@ -12,6 +12,7 @@ namespace baton::testing {
 namespace {
 
 constexpr int kMostSteps = 100;
+constexpr int kMostShortSteps = 5000;
 
 std::uint32_t count_of(const Value& from, std::string_view name, std::uint32_t otherwise) {
   return static_cast<std::uint32_t>(json::integer(from, name).value_or(otherwise));
@@ -146,6 +147,11 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
   return setup;
 }
 
+StepLimits& step_limits() {
+  static StepLimits limits;
+  return limits;
+}
+
 World::World() {
   journal.after_commit = [this](const Commit& commit) {
     for (const FlowId& flow : commit.forgotten)
@@ -188,7 +194,8 @@ World::World() {
 Result<void> World::start() {
   setup.renew = renewer();
   auto made = Engine::make(
-      Ports{disk, journal, agents, requests, clock, observer, providers, spending, zones}, setup);
+      Ports{disk, journal, agents, requests, clock, observer, providers, spending, zones, limits},
+      setup);
   if (!made)
     return pass_on(made);
   engine = std::move(*made);
@@ -236,7 +243,7 @@ std::vector<Input> World::inputs() {
 
 Result<void> World::settle() {
   for (int steps = 0; engine != nullptr; ++steps) {
-    if (steps == kMostSteps)
+    if (steps == (limits.files == 0 ? kMostSteps : kMostShortSteps))
       return fail(Errc::too_large, "the engine spins: something is always left to do at once");
     agents.tick();
     for (FakeAgents::Shim* const shim : agents.in(FakeAgents::State::running)) {

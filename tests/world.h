@@ -17,6 +17,13 @@ namespace baton::testing {
 /// `rules` or `toy`. Errc::config names what is wrong.
 Result<Setup> setup_of(const Json& config, std::string_view dialect);
 
+/// One file and one end for each step: everything that comes together is dealt with in as many
+/// steps as there can be.
+inline constexpr StepLimits kOneFile{.time = Millis(0), .files = 1, .ends = 1};
+
+/// The limits of every World that is made from now on.
+StepLimits& step_limits();
+
 struct World {
   World();
   Fuse fuse;
@@ -30,6 +37,7 @@ struct World {
   FakeAgents agents{fuse, deeds, clock};
   FakeRequests requests{fuse};
   FakeObserver observer;
+  StepLimits limits = step_limits();
   Setup setup;
   std::map<Role, std::string> broken_roles;  ///< what a look at them finds: "" for nothing wrong
   std::unique_ptr<Engine> engine;

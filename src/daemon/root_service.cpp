@@ -29,6 +29,8 @@ namespace {
 /// How long one `step` may go on. A program that changes a file all the time must not keep the
 /// daemon from signals, commands, the watchdog and other files.
 constexpr Millis kTurn{100};
+/// How long one step of the engine looks at files, and how many ends of agents it takes.
+constexpr StepLimits kStepLimits{.time = Millis(250), .files = 0, .ends = 8};
 constexpr const char* kBare =
     " is empty, and what was served there last was another folder: nothing is made in what may be "
     "a mount point without its volume. If this is the root, put any file into it: it is looked at "
@@ -116,7 +118,7 @@ Result<void> RootService::open(const std::string& shim) {
     wake_();
   });
   auto engine = Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *observer_,
-                              *providers_, *spending_, *zones_},
+                              *providers_, *spending_, *zones_, kStepLimits},
                              served_.setup);
   if (!engine)
     return pass_on(engine);

@@ -129,10 +129,12 @@ class Service {
     if (refused && roots_.none())
       return refuse(*refused);
     serving_ = true;
+    // Before the first look at all files, which may take longer than a service manager waits.
+    // Commands find the daemon from here on, and nothing starts before that look is complete.
+    manager_.ready();
+    feed_watchdog();
     step();
     if (!ended_) {
-      manager_.ready();
-      feed_watchdog();
       prune(kSweepAgain);
       await_roots();
       loop_.run();

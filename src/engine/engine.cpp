@@ -108,10 +108,12 @@ class RealEngine : public Engine {
   Result<void> hand_over(Draft& next);
   void forget_left(Draft& next);
   void rehearse(Draft& next);
-  void gather(Draft& next);
+  void gather(Draft& next, const StepBudget& budget);
+  void note_first_start(Draft& next);
   Result<void> handle_requests(Draft& next);
   Result<void> settle_plan(Draft& next, std::vector<Launch>& launches);
   Result<void> decide(Draft& next);
+  Result<void> decide(const FlowId& flow, Draft& next, bool only_look = false);
   Result<void> settle_starts(Draft& next, const Prepares& prepared);
   void finish_commit(Draft& next);
   Result<void> commit(Draft& next, const Prepares& prepared);
@@ -123,7 +125,7 @@ class RealEngine : public Engine {
             .requests = requests_.waiting(),
             .pending_writes = pending_writes_,
             .since = since_,
-            .decide_all = input_queue_.deciding_all(),
+            .decide_all = input_queue_.deciding_all() && !input_queue_.reading(),
             .first_start = first_start_,
             .draining = draining_,
             .given_up = given_up_,
@@ -131,11 +133,13 @@ class RealEngine : public Engine {
             .running_elsewhere = running_elsewhere_,
             .away = input_queue_.away(),
             .blind = input_queue_.blind(),
+            .settling = input_queue_.settling(),
             .try_again = try_again_,
             .trouble = trouble_,
             .locked = locked_,
             .remedy = remedy_,
             .being_written = parts_->intake.being_written(ports_.clock.now()),
+            .unread = input_queue_.unread(),
             .elsewhere = elsewhere_,
             .now = ports_.clock.now(),
             .parked = parked_,
@@ -161,6 +165,8 @@ class RealEngine : public Engine {
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
 
+  /// Flows that this step does not decide, because files of theirs are still to be looked at.
+  std::set<FlowId> put_off_;
   bool moves_due_ = true;  ///< files may belong to other flows by the configuration in force
   std::vector<AgentElsewhere> elsewhere_;
 
@@ -193,6 +199,9 @@ Result<void> RealEngine::recover() {
   if (auto moved = bring_up_to_now(*ledger, now); !moved)
     return moved;
   records_ = records_of(*ledger);
+  // A first start that was cut short has accepted some files already.
+  if (const auto root = records_.find(FlowId{}); root != records_.end())
+    first_start_ = first_start_ || root->second.notified.first_start;
   elsewhere_ = agents_elsewhere(records_, parts_->catalog);
   for (const auto& [flow, until] : parts_->setup.daemon_state.calm_at)
     if (const auto record = records_.find(flow); record != records_.end())
@@ -254,17 +263,22 @@ void RealEngine::recover_runs(const FlowRecord& record, Time now) {
 
 Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   pending_ = false;
+  put_off_.clear();
+  StepBudget budget(ports_.clock, ports_.limits);
   input_queue_.take(inputs, *parts_, records_, requests_);
   Draft next = draft();
   next.gave_way = pending_writes_.gave_way();
   if (auto done = hand_over(next); !done)
     return done;
-  gather(next);
+  gather(next, budget);
   // Look at files before requests are handled: a request may name a flow that is new in this step.
   requests_.load(*parts_, records_, next);
-  input_queue_.before_forgetting(requests_.waiting(), *parts_, records_);
-  if (auto looked = input_queue_.look(next, *parts_, requests_.waiting(), pending_writes_); !looked)
+  input_queue_.before_requests(requests_.waiting(), *parts_, records_);
+  if (auto looked = input_queue_.look(next, *parts_, requests_.waiting(), pending_writes_, budget,
+                                      first_start_);
+      !looked)
     return looked;
+  note_first_start(next);
   if (auto handled = handle_requests(next); !handled)
     return handled;
   input_queue_.due(next, records_, flow_index_, parts_->setup.rehearsal);
@@ -292,7 +306,9 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
       ports_.agents.discard(run);
     return settled;
   }
-  parts_->planning.note_holds(next);
+  // Before all files have been looked at, nothing is told, and nothing that was told is over.
+  if (!input_queue_.reading())
+    parts_->planning.note_holds(next);
   finish_commit(next);
   run_counting_.end(next, parts_->setup);
   if (auto begun = run_counting_.begin(next, starting.prepared, parts_->setup); !begun) {
@@ -333,7 +349,7 @@ void RealEngine::forget_left(Draft& next) {
     return;
   for (const FlowId& flow : flow_index_.left) {
     const FlowRecord* const record = next.find(flow);
-    if (record != nullptr && is_left(*record) && !record->live() &&
+    if (record != nullptr && is_left(*record) && !record->live() && !input_queue_.unread(flow) &&
         std::none_of(record->runs.begin(), record->runs.end(), left_something))
       next.forget(flow);
   }
@@ -352,7 +368,7 @@ void RealEngine::rehearse(Draft& next) {
 }
 
 /// Collects what time, running stops and backups bring without any input.
-void RealEngine::gather(Draft& next) {
+void RealEngine::gather(Draft& next, const StepBudget& budget) {
   if (try_again_ && next.now >= *try_again_)
     try_again_.reset();
   disk_space_.look(next, requests_.looks());
@@ -360,7 +376,8 @@ void RealEngine::gather(Draft& next) {
   run_completion_.tell(next, records_);
   backup_encryption_.tend(parts_->setup, parts_->catalog);
   backup_encryption_.tell(next);
-  const auto kept = input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_);
+  const auto kept =
+      input_queue_.gather(next, *parts_, records_, flow_index_, run_completion_, budget);
   // After the ends: a limit that one of them met, and what they cost, hold the starts of this step.
   auto parked = ports_.providers.parked();
   const auto counted = run_counting_.take(next, parts_->setup);
@@ -402,7 +419,7 @@ void RealEngine::cannot_start(const Draft& next, std::string why, const std::opt
 
 Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches) {
   for (const FlowId& flow : parts_->planning.hold_existing(next, circumstances()))
-    if (auto decided = parts_->flow_decider.decide(flow, next, requests_.waiting()); !decided)
+    if (auto decided = decide(flow, next); !decided)
       return decided;
   auto planned = parts_->planning.settle(next, circumstances());
   if (!planned)
@@ -416,7 +433,7 @@ Result<void> RealEngine::settle_plan(Draft& next, std::vector<Launch>& launches)
 }
 
 Result<void> RealEngine::handle_requests(Draft& next) {
-  auto orders = requests_.handle(*parts_, records_, next);
+  auto orders = requests_.handle(*parts_, records_, next, input_queue_.reading());
   if (!orders)
     return pass_on(orders);
   reloads_.insert(reloads_.end(), orders->reloads.begin(), orders->reloads.end());
@@ -433,12 +450,29 @@ Result<void> RealEngine::decide(Draft& next) {
   const bool only_look =
       input_queue_.deciding_all() && first_start_ && !parts_->setup.act_on_existing;
   for (const FlowId& flow : std::set<FlowId>(next.decide))
-    if (auto decided = parts_->flow_decider.decide(flow, next, requests_.waiting(), only_look);
-        !decided)
+    if (auto decided = decide(flow, next, only_look); !decided)
       return decided;
   if (const auto away = parts_->flow_decider.away())
     input_queue_.lost(*away);
   return {};
+}
+
+/// A flow with files that are still to be looked at is decided later.
+Result<void> RealEngine::decide(const FlowId& flow, Draft& next, bool only_look) {
+  if (input_queue_.unread(flow)) {
+    put_off_.insert(flow);
+    return {};
+  }
+  return parts_->flow_decider.decide(flow, next, requests_.waiting(), only_look);
+}
+
+/// Remembers that the first look at the root is not complete, so that a daemon that is started in
+/// between still takes it for the first one.
+void RealEngine::note_first_start(Draft& next) {
+  const bool cut_short = first_start_ && input_queue_.reading();
+  const FlowRecord* const root = next.find(FlowId{});
+  if ((root != nullptr && root->notified.first_start) != cut_short)
+    next.touch(FlowId{}).notified.first_start = cut_short;
 }
 
 /// Asks the dialects once more, now that the starts are known. What a dialect writes because an
@@ -543,6 +577,11 @@ void RealEngine::publish(Draft& next) {
   run_completion_.committed();
   if (input_queue_.committed())
     first_start_ = false;
+  for (const FlowId& flow : put_off_)
+    input_queue_.decide_again(flow);
+  pending_ = pending_ || input_queue_.behind();
+  if (!input_queue_.behind())
+    parts_->intake.rest();
 }
 
 void RealEngine::perform(const Draft& next, const Prepares& prepared) {

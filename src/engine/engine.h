@@ -25,6 +25,14 @@
 
 namespace baton {
 
+/// How much of the waiting work one step takes on. The rest stays queued for the next step, which
+/// `pending` asks for. 0: no limit.
+struct StepLimits {
+  Millis time{0};         ///< of reading and checking files, by the clock of the ports
+  std::size_t files = 0;  ///< files looked at that nothing else of the step needs
+  std::size_t ends = 0;   ///< ends of runs
+};
+
 struct Ports {
   Disk& disk;
   Journal& journal;
@@ -35,6 +43,7 @@ struct Ports {
   Providers& providers;
   Spending& spending;
   const TimeZones& zones;
+  StepLimits limits{};
 };
 
 /// Why the daemon can start nothing now; it tries again all the time.
@@ -47,7 +56,7 @@ struct StartTrouble {
 struct ConfiguredParts;  // engine/configured_parts.h
 
 /// Call `recover` once. Then call `step` when inputs come in, while `pending` is true, and when
-/// `wake` is due.
+/// `wake` is due. Between two steps other things may have their turn: a step is short (StepLimits).
 class Engine {
  public:
   /// Errc::config: a schema cannot be used, and the setup does not tolerate that.

@@ -1,6 +1,8 @@
 #include "engine/input_queue.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <utility>
 
 #include "engine/decide/control.h"
@@ -11,33 +13,103 @@ namespace {
 constexpr Millis kReadAgain{1000};
 constexpr Millis kLateWrites{1200};
 
-/// Sorts paths by the order in which the dialects list their kinds, so that a plan comes before the
-/// files that are judged by it.
-std::vector<std::string> in_order(const std::set<std::string>& paths, const Catalog& catalog) {
-  std::vector<std::pair<std::ptrdiff_t, std::string>> ranked;
-  ranked.reserve(paths.size());
-  for (const std::string& path : paths) {
-    const auto match = catalog.match(path);
-    ranked.emplace_back(match ? match->kind - match->entry->kinds.data() : 0, path);
-  }
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> order;
-  order.reserve(ranked.size());
-  for (auto& [rank, path] : ranked)
-    order.push_back(std::move(path));
-  return order;
+/// Whether nothing is started before all files of the scan have been looked at.
+bool is_of_whole_root(const Rescan& rescan) {
+  return rescan.why == "start" || rescan.why == "reload" || rescan.why == "overflow" ||
+         rescan.why == "root_replaced";
+}
+
+/// The queued files of one flow.
+struct QueuedFlow {
+  std::uint64_t since = 0;  ///< the step in which the first of them came in
+  std::vector<std::pair<std::ptrdiff_t, std::string>> files;  ///< with the rank of their kind
+  std::size_t turn = 0;      ///< how many flows of its folder come before it, of those of its step
+  std::uint64_t served = 0;  ///< the last step that looked at a file of its folder
+};
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') + 1);
 }
 
 }  // namespace
 
+/// The flows that cannot wait come first. Then come in turns the flow that changed last and the one
+/// that has waited longest. Of flows that changed together, one of each folder comes first, then a
+/// second one of each folder, and so on; the folder that was not looked at for longest begins. So
+/// neither a flood of changes nor a long queue keeps another flow from being looked at.
+/// Within a
+/// flow, files come in the order in which the dialect lists their kinds, so that a plan comes
+/// before the files that are judged by it.
+std::vector<std::string> InputQueue::in_order(const Catalog& catalog) const {
+  std::map<FlowId, QueuedFlow> queued;
+  for (const auto& [path, since] : dirty_) {
+    const auto match = catalog.match(path);
+    QueuedFlow& flow = queued[match ? match->flow : FlowId{}];
+    flow.since = flow.files.empty() ? since : std::min(flow.since, since);
+    flow.files.emplace_back(match ? match->kind - match->entry->kinds.data() : 0, path);
+  }
+  std::vector<const QueuedFlow*> order;
+  std::map<std::uint64_t, std::deque<const QueuedFlow*>> waiting;  // by their step
+  std::map<std::pair<std::uint64_t, std::string>, std::size_t> turns;
+  for (auto& [flow, its] : queued) {
+    std::sort(its.files.begin(), its.files.end());
+    if (urgent_.contains(flow)) {
+      order.push_back(&its);
+      continue;
+    }
+    const std::string folder = folder_of(its.files.front().second);
+    its.turn = turns[{its.since, folder}]++;
+    if (const auto served = served_.find(folder); served != served_.end())
+      its.served = served->second;
+    waiting[its.since].push_back(&its);
+  }
+  for (auto& [since, flows] : waiting)
+    std::stable_sort(flows.begin(), flows.end(), [](const QueuedFlow* one, const QueuedFlow* two) {
+      return std::pair(one->turn, one->served) < std::pair(two->turn, two->served);
+    });
+  // They take turns at being first, too, because a step may have time for one flow only.
+  for (bool oldest = step_ % 2 == 1; !waiting.empty(); oldest = !oldest) {
+    const auto next = oldest ? waiting.begin() : std::prev(waiting.end());
+    order.push_back(next->second.front());
+    next->second.pop_front();
+    if (next->second.empty())
+      waiting.erase(next);
+  }
+  std::vector<std::string> paths;
+  paths.reserve(dirty_.size());
+  for (const QueuedFlow* const flow : order)
+    for (const auto& [rank, path] : flow->files)
+      paths.push_back(path);
+  return paths;
+}
+
+void InputQueue::changed(const std::set<std::string>& paths) {
+  for (const std::string& path : paths)
+    dirty_.try_emplace(path, step_);
+}
+
+/// Takes the paths that a scan has found. While the files of a scan of the whole root are being
+/// looked at, an overflow adds nothing that has to be looked at before the first start. Otherwise a
+/// writer who causes one overflow after the other would keep everything from starting.
+void InputQueue::scanned(const std::set<std::string>& paths, const Rescan& rescan) {
+  if (is_of_whole_root(rescan) && (scanned_.empty() || rescan.why != "overflow"))
+    scanned_.insert(paths.begin(), paths.end());
+  changed(paths);
+}
+
 void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
                       const FlowRecords& records, RequestQueue& requests) {
+  ++step_;
+  urgent_.clear();
   const auto look_at_all = [&](const Rescan& rescan) {
     requests.changed();
-    const bool all = rescan.why != "timer" && rescan.why != "poll";
+    // After an overflow that follows another one, what has been looked at since is known by its
+    // stamp.
+    const bool all = rescan.why != "timer" && rescan.why != "poll" &&
+                     (rescan.why != "overflow" || scanned_.empty());
     auto paths = parts.intake.scan().paths(records, all);
     if (paths)
-      dirty_.merge(*paths);
+      scanned(*paths, rescan);
     else
       look_again(paths.error(), rescan);
     blind_ = !paths;
@@ -52,7 +124,7 @@ void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
     look_at_all(*due);
   for (const Input& input : inputs) {
     if (const auto* const changed = std::get_if<FileChanged>(&input)) {
-      dirty_.insert(changed->path);
+      dirty_.try_emplace(changed->path, step_);
       // The path lies in a folder that could not be listed, or it may have replaced a folder.
       if (parts.intake.scan().reopens(changed->path))
         look_at_all(Rescan{"timer"});
@@ -115,17 +187,25 @@ std::set<std::string> files_of(const FlowRecord* record, const RunId& id) {
 
 Result<void> InputQueue::gather(Draft& next, const ConfiguredParts& parts,
                                 const FlowRecords& records, const FlowIndex& flow_index,
-                                RunCompletion& ending) {
+                                RunCompletion& ending, const StepBudget& budget) {
   if (!parts.setup.rehearsal)
     look_late(next.now);
   // Without descriptors or memory baton cannot list folders either. A scan reports that.
   if (parts.intake.starved() && !rescan_)
     rescan_ = Rescan{"timer"};
   for (const std::string& path : parts.intake.due(next.now))
-    dirty_.insert(path);
+    dirty_.try_emplace(path, step_);
   later_.clear();
+  more_ends_ = false;
+  std::size_t count = 0;
   Result<void> kept;
   for (const RunEnd& ended : ends_) {
+    if (!budget.may_end(count)) {
+      later_.push_back(ended);
+      ending.heard(ended.run);
+      more_ends_ = true;
+      continue;
+    }
     const FlowRecord* const record = record_of(records, flow_index, ended.run);
     const std::set<std::string> worked_on = files_of(record, ended.run);
     if (!can_look(worked_on, parts)) {
@@ -138,9 +218,15 @@ Result<void> InputQueue::gather(Draft& next, const ConfiguredParts& parts,
       kept = std::move(entered);
       continue;
     }
-    dirty_.insert(worked_on.begin(), worked_on.end());
-    if (record != nullptr)
-      dirty_.merge(parts.intake.scan().created(*record));
+    ++count;
+    changed(worked_on);
+    if (record == nullptr)
+      continue;
+    changed(parts.intake.scan().created(*record));
+    urgent_.insert(record->id);
+    for (const std::string& path : worked_on)
+      if (const auto match = parts.catalog.match(path))
+        urgent_.insert(match->flow);
   }
   return kept;
 }
@@ -162,32 +248,44 @@ bool InputQueue::can_look(const std::set<std::string>& files, const ConfiguredPa
   return !away;
 }
 
-void InputQueue::before_forgetting(const std::vector<Request>& requests,
-                                   const ConfiguredParts& parts, const FlowRecords& records) {
-  for (const Request& request : requests)
-    for (const auto& [flow, record] : records)
-      if (request.verb == "forget" &&
-          (request.flow == FlowId{} ? is_gone(record) : request.flow == flow)) {
-        dirty_.merge(files_of(record));
-        dirty_.merge(parts.intake.scan().created(record));
-      }
+namespace {
+
+bool is_planned(const std::string& path, const Draft& next) {
+  return std::any_of(next.writes.begin(), next.writes.end(),
+                     [&](const Intent& write) { return write.path == path; });
+}
+
+/// While a write of baton's own is pending or planned, the file is older than the accepted version.
+/// baton looks at the file after the write.
+bool is_unwritten(const std::string& path, const Draft& next, const PendingWrites& pending_writes) {
+  return pending_writes.awaits(path) || is_planned(path, next);
+}
+
+}  // namespace
+
+void InputQueue::before_requests(const std::vector<Request>& requests, const ConfiguredParts& parts,
+                                 const FlowRecords& records) {
+  for (const Request& request : requests) {
+    urgent_.insert(request.flow);
+    if (request.verb != "forget")
+      continue;
+    for (const auto& [flow, record] : records) {
+      if (!(request.flow == FlowId{} ? is_gone(record) : request.flow == flow))
+        continue;
+      changed(files_of(record));
+      changed(parts.intake.scan().created(record));
+      urgent_.insert(flow);
+    }
+  }
 }
 
 Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts,
-                              const std::vector<Request>& requests, PendingWrites& pending_writes) {
+                              const std::vector<Request>& requests, PendingWrites& pending_writes,
+                              StepBudget& budget, bool first_start) {
   parts.intake.scan().closed().tell(next);
-  // While a write of baton's own is pending or planned, the file is older than the accepted
-  // version. baton looks at the file after the write.
-  const auto planned = [&](const std::string& path) {
-    return std::any_of(next.writes.begin(), next.writes.end(),
-                       [&](const Intent& write) { return write.path == path; });
-  };
-  const auto unwritten = [&](const std::string& path) {
-    return pending_writes.awaits(path) || planned(path);
-  };
   taken_.clear();
   for (const LateWrite& write : late_) {
-    if (unwritten(write.path))
+    if (is_unwritten(write.path, next, pending_writes))
       continue;
     auto done = parts.intake.late(write, next, requests);
     if (!done)
@@ -195,28 +293,59 @@ Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts,
     if (*done)
       taken_.insert(write.kept);
   }
-  for (const std::string& path : in_order(dirty_, parts.catalog)) {
-    if (unwritten(path)) {
-      // If somebody changed the file, the pending write gives way and the new version counts at
-      // once. It may be the last version of an agent that ends in this step.
-      const auto assumed = pending_writes.meet(path, parts.setup.load.max_bytes);
-      if (!assumed || planned(path)) {
-        parts.intake.leave(path);
-        continue;
-      }
-      next.gave_way.emplace(path, *assumed);
+  looked_.clear();
+  for (const std::string& path : in_order(parts.catalog)) {
+    const auto match = parts.catalog.match(path);
+    if (!urgent_.contains(match ? match->flow : FlowId{})) {
+      if (!budget.may_look())
+        break;
+      budget.looked();
+      served_[folder_of(path)] = step_;
     }
-    if (auto done = parts.intake.look(path, next, requests); !done)
+    looked_.insert(path);
+    if (auto done = look_at(path, next, parts, requests, pending_writes); !done)
       return done;
   }
+  note_unread(parts.catalog, first_start);
   if (const auto away = parts.intake.away())
     lost(*away);
   return {};
 }
 
+Result<void> InputQueue::look_at(const std::string& path, Draft& next, ConfiguredParts& parts,
+                                 const std::vector<Request>& requests,
+                                 PendingWrites& pending_writes) {
+  if (is_unwritten(path, next, pending_writes)) {
+    // If somebody changed the file, the pending write gives way and the new version counts at once.
+    // It may be the last version of an agent that ends in this step.
+    const auto assumed = pending_writes.meet(path, parts.setup.load.max_bytes);
+    if (!assumed || is_planned(path, next)) {
+      parts.intake.leave(path);
+      return {};
+    }
+    next.gave_way.emplace(path, *assumed);
+  }
+  return parts.intake.look(path, next, requests);
+}
+
+void InputQueue::note_unread(const Catalog& catalog, bool first_start) {
+  unread_.clear();
+  bool left = false;
+  for (const auto& [path, since] : dirty_) {
+    if (looked_.contains(path))
+      continue;
+    left = true;
+    if (const auto match = catalog.match(path); match && match->kind->kept)
+      unread_.insert(match->flow);
+  }
+  reading_ = (first_start && left) ||
+             std::any_of(scanned_.begin(), scanned_.end(),
+                         [&](const std::string& path) { return !looked_.contains(path); });
+}
+
 void InputQueue::due(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
                      bool rehearsal) const {
-  if (away() && !(rehearsal && decide_all_))
+  if (reading_ || (away() && !(rehearsal && decide_all_)))
     return;
   next.decide.insert(again_.begin(), again_.end());
   for (const auto* const moments : {&flow_index.wakes, &flow_index.breakers})
@@ -228,7 +357,13 @@ void InputQueue::due(Draft& next, const FlowRecords& records, const FlowIndex& f
 }
 
 bool InputQueue::committed() {
-  dirty_.clear();
+  for (const std::string& path : looked_) {
+    dirty_.erase(path);
+    scanned_.erase(path);
+  }
+  looked_.clear();
+  if (dirty_.empty())
+    served_.clear();
   ends_ = std::exchange(later_, {});
   ends_left_ = ends_.size();
   std::erase_if(late_, [&](const LateWrite& write) {
@@ -238,6 +373,8 @@ bool InputQueue::committed() {
     return true;
   });
   taken_.clear();
+  if (reading_)
+    return false;
   again_.clear();
   // Until a scan succeeds, deciding all flows stays due. After an unavailable root, `take` makes it
   // due again.

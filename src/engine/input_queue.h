@@ -4,7 +4,14 @@
 // and scans that are due. If a step cannot be committed, the next step finds all of it again.
 // While the root is unavailable, the queue keeps the ends of runs and repeats the scan. It does not
 // judge files; that is engine/intake.
+//
+// A step looks only at so many files (StepLimits). The others stay queued for the next step, and
+// until they have been looked at, their flows are `unread`: baton neither decides them nor starts
+// anything for them, because what it knows of them is old. After a scan of the whole root (a start,
+// a reload, an overflow) all flows are unread until the last file of the scan has been looked at.
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -21,6 +28,26 @@
 #include "engine/state/flow_record.h"
 
 namespace baton {
+
+/// What is left of the limits of one step.
+class StepBudget {
+ public:
+  StepBudget(Clock& clock, StepLimits limits) : clock_(clock), limits_(limits), began_(now()) {}
+  /// Whether the step may look at one more file that can wait. It may look at one in any case.
+  bool may_look() const {
+    return looked_ == 0 || ((limits_.files == 0 || looked_ < limits_.files) &&
+                            (limits_.time == Millis(0) || now() - began_ < limits_.time));
+  }
+  void looked() { ++looked_; }
+  bool may_end(std::size_t ends) const { return limits_.ends == 0 || ends < limits_.ends; }
+
+ private:
+  Time now() const { return clock_.now(); }
+  Clock& clock_;
+  StepLimits limits_;
+  Time began_;
+  std::size_t looked_ = 0;
+};
 
 /// The inputs that are not part of a committed step yet.
 class InputQueue {
@@ -39,11 +66,12 @@ class InputQueue {
   }
   /// A read has found that the root is unavailable.
   void lost(const Error& away) { look_again(away, Rescan{}); }
-  void changed(std::set<std::string> paths) { dirty_.merge(paths); }
-  /// Looks once more at the files of flows that a request wants to forget, because their events may
-  /// still be on the way.
-  void before_forgetting(const std::vector<Request>& requests, const ConfiguredParts& parts,
-                         const FlowRecords& records);
+  void changed(const std::set<std::string>& paths);
+  /// Makes this step look at all queued files of the flows that requests name. Looks once more at
+  /// the files of flows that a request wants to forget, because their events may still be on the
+  /// way.
+  void before_requests(const std::vector<Request>& requests, const ConfiguredParts& parts,
+                       const FlowRecords& records);
   void ended(RunEnd end) { ends_.push_back(std::move(end)); }
   void decide_again(const FlowId& flow) { again_.insert(flow); }
   void decide_all() { decide_all_ = true; }
@@ -53,11 +81,21 @@ class InputQueue {
 
   /// Adds what came without a file event: late writes, files to look at again, and the ends of
   /// runs. An error: ends wait because what follows from them for their provider cannot be kept.
+  /// The files of a run's flow are looked at in the step that records the run's end.
   Result<void> gather(Draft& next, const ConfiguredParts& parts, const FlowRecords& records,
-                      const FlowIndex& flow_index, RunCompletion& ending);
-  /// Looks at the files that may have changed. Errc::io as Intake::look.
+                      const FlowIndex& flow_index, RunCompletion& ending, const StepBudget& budget);
+  /// Looks at the files that may have changed, as far as the budget goes. Errc::io as Intake::look.
+  /// `first_start`: all queued files belong to the scan of the whole root.
   Result<void> look(Draft& next, ConfiguredParts& parts, const std::vector<Request>& requests,
-                    PendingWrites& pending_writes);
+                    PendingWrites& pending_writes, StepBudget& budget, bool first_start);
+  /// Whether files of the flow are queued, or files of a scan of the whole root.
+  bool unread(const FlowId& flow) const { return reading_ || unread_.contains(flow); }
+  /// The flows with queued files.
+  const std::set<FlowId>& unread() const { return unread_; }
+  /// A scan of the whole root has been made, and not all of its files have been looked at.
+  bool reading() const { return reading_; }
+  /// Inputs are left for the next step.
+  bool behind() const { return !dirty_.empty() || more_ends_; }
   /// Adds to the draft the flows whose decision may differ by now. Adds none while the root is
   /// unavailable. A `rehearsal` decides all flows then, to show what the journal has.
   void due(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
@@ -76,6 +114,9 @@ class InputQueue {
   bool deciding_all() const { return decide_all_; }
   /// A scan is due, and before it baton does not know the state of the root.
   bool scan_due() const { return rescan_ && blind_; }
+  /// baton has not looked at all files since it began to serve the root, or since it lost events.
+  /// Before that it starts, sets and tells nothing.
+  bool settling() const { return reading_ || (scan_due() && why_blind_.empty()); }
   /// Why the root could not be looked at the last time; "" if it could.
   const std::string& blind() const { return why_blind_; }
   /// The root is unavailable. Until it is back, time alone causes no decision, because baton cannot
@@ -87,9 +128,23 @@ class InputQueue {
   void look_again(const Error& error, const Rescan& rescan);
   void look_late(Time now);
   bool can_look(const std::set<std::string>& files, const ConfiguredParts& parts);
+  void scanned(const std::set<std::string>& paths, const Rescan& rescan);
+  std::vector<std::string> in_order(const Catalog& catalog) const;
+  void note_unread(const Catalog& catalog, bool first_start);
+  Result<void> look_at(const std::string& path, Draft& next, ConfiguredParts& parts,
+                       const std::vector<Request>& requests, PendingWrites& pending_writes);
 
   Disk& disk_;
-  std::set<std::string> dirty_;
+  /// The paths to look at, each with the step in which it came in.
+  std::map<std::string, std::uint64_t> dirty_;
+  std::uint64_t step_ = 0;
+  std::set<std::string> looked_;   ///< paths that this step has looked at
+  std::set<std::string> scanned_;  ///< paths of a scan of the whole root that are still queued
+  std::set<FlowId> urgent_;        ///< flows whose files this step looks at in any case
+  std::map<std::string, std::uint64_t> served_;  ///< the last step that looked into a folder
+  std::set<FlowId> unread_;
+  bool reading_ = false;
+  bool more_ends_ = false;  ///< ends of runs are left for the next step, which can follow at once
   std::vector<RunEnd> ends_;
   std::vector<RunEnd> later_;  ///< ends that this step leaves to a later one
   std::size_t ends_left_ = 0;

@@ -21,6 +21,21 @@ bool may_be_back(const Request& request, const ConfiguredParts& parts, const Flo
   });
 }
 
+bool is_own_verb(const Request& request, const ConfiguredParts& parts) {
+  const Catalog::Entry* const entry = parts.catalog.entry(request.flow.dialect);
+  return entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
+                                         [&](auto verb) { return verb == request.verb; });
+}
+
+/// Whether baton obeys the request before it has looked at all files of the root.
+bool goes_before_all(const Request& request, const ConfiguredParts& parts, const Draft& next) {
+  if (request.verb == "drain" || request.verb == "reload")
+    return true;
+  return needs_no_dialect(request.verb) &&
+         (request.flow == FlowId{} ||
+          (next.find(request.flow) != nullptr && !is_own_verb(request, parts)));
+}
+
 Result<bool> entered(const Request& request, Result<Reply> reply, Draft& next) {
   if (!reply)
     return pass_on(reply);
@@ -107,10 +122,7 @@ Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& reque
                     (cap->until ? ", else it does at " + iso_time(*cap->until) : "")},
           next);
   const Catalog::Entry* const entry = parts.catalog.entry(request.flow.dialect);
-  const bool own =
-      entry != nullptr && std::any_of(entry->dialect->verbs.begin(), entry->dialect->verbs.end(),
-                                      [&](auto verb) { return verb == request.verb; });
-  if (own && next.find(request.flow) != nullptr) {
+  if (is_own_verb(request, parts) && next.find(request.flow) != nullptr) {
     left_.insert(request.id);
     // Lift the hold first, so that the dialect can write what follows from the `resume`.
     if (FlowRecord& record = next.touch(request.flow);
@@ -145,10 +157,13 @@ Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& reque
 }
 
 Result<RequestQueue::Orders> RequestQueue::handle(ConfiguredParts& parts,
-                                                  const FlowRecords& records, Draft& next) {
+                                                  const FlowRecords& records, Draft& next,
+                                                  bool reading) {
   Orders orders;
   left_.clear();
   for (const Request& request : waiting_) {
+    if (reading && !goes_before_all(request, parts, next))
+      continue;
     next.commit.requests.push_back(request);
     const auto dealt_with = for_flow(parts, request, records, next);
     if (!dealt_with)

@@ -45,7 +45,10 @@ class RequestQueue {
   /// Handles the verbs that all dialects share, begins flows, and rebuilds main documents. Leaves
   /// verbs that a flow's dialect handles itself to the dialect. Errc::io: the journal cannot be
   /// read.
-  Result<Orders> handle(ConfiguredParts& parts, const FlowRecords& records, Draft& next);
+  /// `reading`: baton is still looking at the files of the root. Then it only holds back starts and
+  /// ends agents, and all other requests wait.
+  Result<Orders> handle(ConfiguredParts& parts, const FlowRecords& records, Draft& next,
+                        bool reading);
   /// Call it after the dialects have decided. Handles the requests that they left unanswered like
   /// shared verbs. If a dialect accepted `resume`, `start` or `retry`, lifts the holds of the
   /// engine as well. True: decide again.

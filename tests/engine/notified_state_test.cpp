@@ -12,6 +12,7 @@ TEST_CASE("what was told comes back as it was, names that are not UTF-8 too") {
   notified.conflict = "two PMs";
   notified.ignored = {"t/plain name.json", "t/\xff.json", "t/\xff\xfe/x.json", "t/[116].json",
                       "t/\xEF\xBF\xBD.json"};
+  notified.first_start = true;
   const auto text = json_of(notified).dump();
   const auto read = parse_json(text);
   REQUIRE(read.has_value());

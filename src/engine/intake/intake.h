@@ -58,10 +58,11 @@ class Intake {
   /// The step is committed: its changes count for the rate breaker. So a step that is repeated on a
   /// full disk counts once.
   void committed(const Draft& draft) {
-    judged_.clear();
     rate_breaker_.committed(draft, catalog_);
     compared_.insert(draft.compared.begin(), draft.compared.end());
   }
+  /// No file is left to look at: what was kept for the next ones can go.
+  void rest() { judged_.clear(); }
   /// Takes over from the former intake which files the daemon has looked at. Otherwise the next
   /// look at a file would count as its first one (Change::first_look).
   void follow(const Intake& former) { compared_ = former.compared_; }

@@ -35,6 +35,9 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
                         path +
                             " cannot be read as it stands and may be being written; it is "
                             "looked at again until it can, or is rejected"};
+  if (!one.held && now.unread.contains(record.id))
+    one.held = Hold{"", "", Reason::settling,
+                    "a file of it has changed and is looked at when its turn comes"};
   // At most one agent works on a file, even if the file belonged to another flow when that agent
   // started.
   const auto agent =
@@ -83,6 +86,9 @@ std::optional<Hold> Planning::held(const PlanningContext& now) const {
   if (!now.blind.empty())
     return Hold{"", "", now.away ? Reason::root_away : Reason::cannot_start,
                 now.blind + "; tried again every second"};
+  if (now.settling)
+    return Hold{"", "", Reason::settling,
+                "baton is still looking at the files of the root; nothing is started before"};
   if (now.try_again)
     return Hold{"",
                 "",
@@ -156,6 +162,7 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
     stale_.insert(flow);
   for (const AgentElsewhere& agent : now.elsewhere)
     stale_.insert(agent.now);
+  stale_.insert(now.unread.begin(), now.unread.end());
   flows.insert(stale_.begin(), stale_.end());
   const FlowRecord* const whole = next.find(FlowId{});
   const ControlRow root = whole == nullptr ? ControlRow{} : whole->control;

@@ -42,12 +42,15 @@ struct PlanningContext {
   std::uint32_t running_elsewhere = 0;
   bool away = false;              ///< the root is not there
   std::string blind;              ///< why the root cannot be looked at; "" if it can
+  bool settling = false;          ///< not all files of the root have been looked at yet
   std::optional<Time> try_again;  ///< nothing is started until then, because of `trouble`
   std::string trouble;
   bool locked = false;  ///< `trouble`: another process locks what is needed
   std::string remedy;   ///< of `trouble`; empty: it may pass by itself
   /// Files that cannot be parsed or read and may still be being written, by flow.
   std::map<FlowId, std::vector<std::string>> being_written;
+  /// Flows with changed files that baton has not looked at yet.
+  const std::set<FlowId>& unread;
   /// Agents that work on files that belong to other flows by now.
   const std::vector<AgentElsewhere>& elsewhere;
   Time now{};

@@ -67,6 +67,7 @@ NotifiedState notified_state_of(const Json& json) {
   notified.conflict = text_of(*json, "conflict");
   notified.open = json::child(*json, "open") != nullptr;
   read_list(json, "ignored", notified.ignored, told_name);
+  notified.first_start = json::child(*json, "first_start") != nullptr;
   return notified;
 }
 
@@ -88,6 +89,8 @@ Json json_of(const NotifiedState& notified) {
   if (notified.open)
     json.set("open", Json(true));
   write_list(json, "ignored", notified.ignored, json_of_name);
+  if (notified.first_start)
+    json.set("first_start", Json(true));
   return json;
 }
 

@@ -23,6 +23,8 @@ struct NotifiedState {
   /// Of the root: paths of files that baton ignores, because of their name or because they belong
   /// to another program.
   std::set<std::string> ignored;
+  /// Of the root: baton has not looked at all its files since the first start on it.
+  bool first_start = false;
 
   bool operator==(const NotifiedState&) const = default;
   bool has(const Hold& hold) const;
