@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "config/registry.h"
 #include "config/schema_stages.h"
+#include "dialects/fsm_loop/shell_access.h"
 #include "engine/intake/document_check.h"
 #include "io/files/disk.h"
 #include "io/files/lock.h"
@@ -57,6 +58,13 @@ Result<void> check_schemas(const Dialect& dialect, const Json& options, const st
         if (auto schema = schemas.get(kind.schema); !schema)
           return pass_on(schema);
   return {};
+}
+
+/// Null if the dialect is not configured.
+Json options_of(const Config& config, std::string_view dialect) {
+  const auto found = std::find_if(config.dialects.begin(), config.dialects.end(),
+                                  [&](const auto& row) { return row.first == dialect; });
+  return found == config.dialects.end() ? Json() : found->second;
 }
 
 Environment environment_of(const std::string& root, const std::string& folder) {
@@ -383,9 +391,18 @@ Result<Setup> Context::setup(const std::string& root) const {
   note_configuration(configuration_, setup);
   add_default_agents(config_, setup);
   const auto shell = config_.agents.find(std::string(kActionRole));
-  const AgentConfig own = shell == config_.agents.end() ? AgentConfig{} : shell->second;
+  AgentConfig own = shell == config_.agents.end() ? AgentConfig{} : shell->second;
+  const Json loops = options_of(config_, "fsm_loop");
+  for (const std::string_view name : fsm_loop::kUsualVariables)
+    own.env_allow.emplace_back(name);
+  for (std::string& name : fsm_loop::listed_variables(loops))
+    own.env_allow.push_back(std::move(name));
   setup.action = agent_spec(config_, std::string(kActionRole), own, setup.environment);
   setup.action.problem.reset();
+  // Definitions of loops may read variables, and agents write definitions.
+  std::erase_if(setup.environment.variables, [&](const auto& row) {
+    return row.first != kConfigurationVariable && !fsm_loop::gives_variable(loops, row.first);
+  });
   setup.environment.limits = run_limits(config_, AgentConfig{});
   setup.renew = [config = config_, environment = setup.environment](const Role& role,
                                                                     const AgentSpec& known) {

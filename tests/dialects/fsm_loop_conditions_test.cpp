@@ -61,6 +61,8 @@ constexpr std::array kExpected = {
     Row{S::state_rejected, "state_rejected", C::blocked, R::file_rejected, O::by_until, O::by_until,
         N::once},
     Row{S::state_gone, "state_gone", C::gone, R::files, O::failed, O::failed, N::once},
+    Row{S::shell_forbidden, "shell_forbidden", C::blocked, R::agent_unusable, O::by_until,
+        O::by_until, N::once},
 };
 
 }  // namespace

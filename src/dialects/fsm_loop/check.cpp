@@ -6,6 +6,7 @@
 #include <span>
 
 #include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/shell_access.h"
 #include "dialects/fsm_loop/snapshot.h"
 #include "dialects/kinds.h"
 #include "dialects/tables.h"
@@ -202,6 +203,18 @@ bool is_later(const State& state) {
   return any_later(*evaluate, evaluate_keys()) || (row != nullptr && row->later);
 }
 
+/// What the configuration does not give to the definition.
+Findings check_access(const Document& document, const Json& options) {
+  FindingList list("fsm_loop");
+  FindingList ignored("fsm_loop");  // check_definition has reported these
+  check_variables(document.root(), options, list);
+  check_shell(resolve(document.root(), ignored), options, list);
+  Findings all = list.take();
+  for (Finding& finding : all)
+    finding.pointer = existing_pointer(document.root(), std::move(finding.pointer));
+  return all;
+}
+
 }  // namespace
 
 void check_top_keys(const Value& root, FindingList& findings) {
@@ -230,10 +243,17 @@ Generation generation_of(const Value& root, const std::vector<State>& states) {
 }
 
 Findings check(const std::string& path, const Accepted& accepted, const Json& options,
-               std::optional<Time> /*wall*/) {
+               std::optional<Time> wall) {
   const Value& root = accepted.document->root();
-  if (accepted.kind == "definition")
-    return check_definition(*accepted.document);
+  if (accepted.kind == "definition") {
+    Findings findings = check_definition(*accepted.document);
+    // The configuration may change later, so the daemon accepts the file and refuses the start.
+    if (wall) {
+      Findings more = check_access(*accepted.document, options);
+      findings.insert(findings.end(), more.begin(), more.end());
+    }
+    return findings;
+  }
   if (accepted.kind == "state")
     return check_state(root, stem_of(options, accepted.kind, path));
   if (accepted.kind == "events")

@@ -14,7 +14,7 @@
 namespace baton::fsm_loop {
 
 // The rules of the format page that no schema can state (S1 to S45), one function for each part of
-// a document. The document must have passed its schema.
+// a document. S15 and S16 are in shell_access.h. The document must have passed its schema.
 
 /// The rules of one definition.
 Findings check_definition(const Document& document);

@@ -32,6 +32,7 @@ enum class Situation {
   definition_rejected,
   state_rejected,
   state_gone,
+  shell_forbidden,
 };
 
 using SituationRow = baton::SituationRow<Situation>;
@@ -71,8 +72,10 @@ inline constexpr std::array kSituations = {
     SituationRow{Situation::state_rejected,
                  {"state_rejected", {Condition::blocked, Reason::file_rejected}}},
     SituationRow{Situation::state_gone, {"state_gone", {Condition::gone, Reason::files}}},
+    SituationRow{Situation::shell_forbidden,
+                 {"shell_forbidden", {Condition::blocked, Reason::agent_unusable}}},
 };
-static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::state_gone));
+static_assert(in_enum_order(kSituations, &SituationRow::situation, Situation::shell_forbidden));
 
 /// For Dialect::states.
 inline constexpr auto kStates = states_of(kSituations);

@@ -8,6 +8,7 @@
 #include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/machine.h"
+#include "dialects/fsm_loop/shell_access.h"
 
 namespace baton::fsm_loop {
 
@@ -117,6 +118,11 @@ std::optional<ActionResult> Machine::desired(Frame& frame, Desired wanted) {
       none.not_run = why;
       return none;
     }
+  if (wanted.action && !allows_shell(snapshot_.view.options)) {
+    decision_.holds.push_back(Hold{"", Subject(kSubject), cause_of(Situation::shell_forbidden),
+                                   std::string(kShellForbidden), std::string(kAllowShell)});
+    return std::nullopt;
+  }
   wanted.counts_refusal = true;
   decision_.desired.push_back(std::move(wanted));
   return std::nullopt;

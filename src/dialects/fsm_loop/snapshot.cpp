@@ -7,6 +7,7 @@
 #include "base/json/document.h"
 #include "base/text.h"
 #include "dialects/fsm_loop/fsm_loop.h"
+#include "dialects/fsm_loop/shell_access.h"
 #include "dialects/kinds.h"
 
 namespace baton::fsm_loop {
@@ -144,7 +145,13 @@ Loaded Snapshot::loaded(const std::string& path) const {
   for (auto missing = wanted(path, library); !missing.empty(); missing = wanted(path, library))
     for (const std::string& each : missing)
       library.emplace(each, nullptr);
-  return load(path, library);
+  Loaded loaded = load(path, library);
+  if (!loaded.definition)
+    return loaded;
+  loaded.error = access_fault(library, **loaded.definition, view.options);
+  if (!loaded.error.empty())
+    loaded.definition.reset();
+  return loaded;
 }
 
 const Run* Snapshot::live() const {

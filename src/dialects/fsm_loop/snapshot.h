@@ -67,7 +67,8 @@ struct Snapshot {
   /// The first error of the definition file, with its position. Empty if baton accepted the file. A
   /// run in progress keeps the version from its start.
   std::string definition_fault() const;
-  /// The definition, put together from all files that `reads` has asked for.
+  /// The definition, put together from all files that `reads` has asked for. None if it needs what
+  /// the configuration does not give to loops (shell_access.h).
   Loaded loaded(const std::string& path) const;
   /// A run that has not ended, of any subject and role; nullptr if there is none.
   const Run* live() const;

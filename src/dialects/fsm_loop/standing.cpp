@@ -154,6 +154,7 @@ std::string why_ended(Situation situation, Snapshot& snapshot) {
     case Situation::definition_rejected:
     case Situation::state_rejected:
     case Situation::state_gone:
+    case Situation::shell_forbidden:
       break;  // not an end
   }
   return {};

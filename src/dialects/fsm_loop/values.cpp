@@ -204,7 +204,9 @@ Result<std::string> of_environment(std::string_view path, const Values& values) 
   if (values.env != nullptr)
     if (const auto found = values.env->find(std::string(path)); found != values.env->end())
       return found->second;
-  return fail(Errc::not_found, "the variable " + quoted_word(path) + " is not set");
+  return fail(Errc::not_found, "the variable " + quoted_word(path) +
+                                   " is not set, or `shell: { env: [...] }` of fsm_loop in "
+                                   "baton.yaml does not list it");
 }
 
 /// The value of a fragment's parameter may contain placeholders of the state that uses the

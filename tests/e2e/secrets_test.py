@@ -1,0 +1,98 @@
+"""What an agent gets by writing files and is not given: variables of the daemon by a loop.
+usage: secrets_test.py BATON [PART...]"""
+
+import json
+import os
+
+import world
+from world import check, wait_until
+
+SECRET = "sk-secret-of-another-role"
+
+
+class Loops(world.World):
+    def __init__(self, exe, shell=None):
+        super().__init__(exe, agents={"agent": {"command": ["sh", "-c", "cat"]}})
+        self.settings["dialects"] = {"fsm_loop": {} if shell is None else {"shell": shell}}
+        del self.settings["rules"]
+        self.configure()
+
+    def begin(self):
+        self.start(env={**os.environ, "QA_API_KEY": SECRET, "CI": "yes", "LC_TIME": "C"})
+
+    def define(self, name, *states):
+        path = f"{self.root}/.loops/{name}.yaml"
+        lines = [f"name: {name}", "initial: a", "states:", *(f"  {each}" for each in states), "  done: {terminal: true}"]
+        world.write(path, "\n".join([*lines, ""]).encode())
+        return path
+
+    def status(self, name):
+        try:
+            with open(f"{self.root}/.loops/.running/{name}.state.json") as file:
+                return json.load(file)["status"]
+        except FileNotFoundError:
+            return None
+
+    def ended(self, name):
+        wait_until(lambda: self.status(name) == "completed", name, "ends", lambda: self.call("status").stdout)
+
+
+def files_with(word, *folders):
+    found = []
+    for folder in folders:
+        for at, _, names in os.walk(folder):
+            for path in (os.path.join(at, name) for name in names):
+                if os.path.isfile(path):
+                    with open(path, "rb") as file:
+                        found += [path] if word.encode() in file.read() else []
+    return found
+
+
+def a_loop_gets_no_other_variable(exe):
+    """A shell action sees what is listed, in its environment and in /proc; a definition that names more is not started."""
+    with Loops(exe, {"env": ["CI"]}) as loops:
+        loops.define("sees", 'a: {action: "printenv >printed; cat /proc/self/environ >own; '
+                             'echo [${env.CI}] [${env.LC_TIME}] ${env.PATH:shell} >filled", next: done}')
+        asks = [loops.define("asks", 'a: {action: "echo got=${env.QA_API_KEY}", next: done}'),
+                loops.define("prompts", 'a: {action: "say ${env.QA_API_KEY?}", action_type: prompt, next: done}'),
+                loops.define("judges", 'a: {action: "true", evaluate: {type: output_contains, pattern: x, '
+                                       'source: "${env.QA_API_KEY}"}, on_yes: done, on_no: done}')]
+        loops.begin()
+        for path in asks:
+            name = os.path.basename(path)[:-5]
+            said = loops.call("validate", path, code=1)
+            line = "dialects: { fsm_loop: { shell: { env: [CI, QA_API_KEY] } } }"
+            check("fsm_loop/S15" in said.stdout + said.stderr and line in said.stdout + said.stderr, said)
+            said = loops.call("start", f"fsm_loop/{name}", code=None)
+            check(said.returncode != 0 and "QA_API_KEY" in said.stderr + said.stdout
+                  and line in said.stderr + said.stdout, said)
+        loops.call("start", "fsm_loop/sees")
+        loops.ended("sees")
+        with open(loops.root + "/filled") as file:
+            check(file.read().startswith("[yes] [C] "), "what was filled in")
+        for name in ("printed", "own"):
+            with open(f"{loops.root}/{name}") as file:
+                seen = {line.split("=", 1)[0] for line in file.read().replace("\0", "\n").splitlines()}
+            check({"CI", "PATH", "LC_TIME"} <= seen, name, seen)
+            check("QA_API_KEY" not in seen, name, seen)
+        check(not files_with(SECRET, loops.home), files_with(SECRET, loops.home))
+
+
+def shell_actions_can_be_forbidden(exe):
+    with Loops(exe, {"allow": False}) as loops:
+        path = loops.define("runs", 'a: {action: "touch ran", next: done}')
+        loops.define("talks", 'a: {action: "hello", action_type: prompt, next: done}')
+        loops.begin()
+        said = loops.call("validate", path, code=1)
+        check("fsm_loop/S16" in said.stdout + said.stderr, said)
+        said = loops.call("start", "fsm_loop/runs", code=None)
+        check(said.returncode != 0 and "forbids shell actions" in said.stderr + said.stdout, said)
+        loops.call("start", "fsm_loop/talks")
+        loops.ended("talks")
+        check(not os.path.exists(loops.root + "/ran"), "a forbidden action ran")
+
+
+PARTS = [a_loop_gets_no_other_variable, shell_actions_can_be_forbidden]
+
+if __name__ == "__main__":
+    world.main_parts(PARTS)
