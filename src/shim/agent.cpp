@@ -93,7 +93,7 @@ void stand_ready(const Start& start) {
   // must be held as long as this process can make a claim.
   std::array<int, 3> needed = {start.failures, start.entry, start.timer};
   std::sort(needed.begin(), needed.end());
-  int first = kLaunchFd + 1;
+  int first = kPromptFd + 1;
   for (const int file : needed) {
     close_files(first, file - 1);
     first = file + 1;
@@ -137,8 +137,12 @@ bool take_cgroup(Start& start) {
 
 /// Returns -1 with errno on failure.
 int open_input(const Launch& launch) {
-  return launch.prompt ? openat(kDirectoryFd, kPromptFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-                       : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (!launch.prompt)
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+  // The daemon has written it by this descriptor. A process before this one may have read it.
+  if (lseek(kPromptFd, 0, SEEK_SET) != 0)
+    return -1;
+  return fcntl(kPromptFd, F_DUPFD_CLOEXEC, kPromptFd + 1);
 }
 
 int become_agent(void* argument) {

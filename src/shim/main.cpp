@@ -120,7 +120,7 @@ std::optional<ShimExit> attempt(int signals, Start& start, Stack& stack, Agent& 
 }
 
 ShimExit run(const char* run_id) {
-  if (!settle_descriptors(kLaunchFd))
+  if (!settle_descriptors(kPromptFd))
     return ShimExit::bad_call;
   const int signals = signal_descriptor();
   if (signals < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
@@ -141,6 +141,7 @@ ShimExit run(const char* run_id) {
     return *leaves;
   close(kGoFd);
   close(kLaunchFd);
+  close(kPromptFd);
   return watch(signals, start, agent, cause);
 }
 

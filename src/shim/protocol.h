@@ -19,8 +19,8 @@
 //   fd 4  `lock` in it, with an exclusive flock. The shim holds this open file description, and so
 //         does the agent's process until it enters its program. So the lock is free exactly when no
 //         shim of this run lives and no process can make its claim.
-//   fd 5  `run` only: the go-pipe. The first byte means: the launch is complete, and the run
-//         directory has its prompt and its final name; make everything ready. The second byte
+//   fd 5  `run` only: the go-pipe. The first byte means: launch and prompt are complete, and the
+//         run directory has its final name; make everything ready. The second byte
 //         means: claim and start. End of file at any time means: exit, nothing ran.
 //   fd 6  `run` only: the launch, a file in memory, because it holds the agent's secrets. It is
 //         sealed before the first byte comes, and the shim hides its own memory and descriptors
@@ -48,6 +48,10 @@
 //             if the file or one of its folders is a link, or if the file is not regular or has a
 //             second name.
 //
+//   fd 7  `run` only: the prompt, a file in memory that is sealed before the first byte comes. It
+//         becomes the agent's stdin. The file `prompt` is for people and for programs that want a
+//         name; any process of the user can change it.
+//
 // `tell` gets the environment, stdin, stdout and stderr of the program, and also fd 3: a pipe
 // without data, whose end of file means that the daemon is gone. The shim runs the program and
 // waits until its process tree is empty. When the limit has passed or the daemon is gone, the shim
@@ -71,7 +75,8 @@
 //     modification time is the time of the last output, if they are not empty.
 //   - stdout.tail, stderr.tail (shim, before exit.json): if there was more output than the cap, the
 //     last `tail_bytes` of what was dropped, because agents report their result at the end.
-//   - prompt (daemon): what the agent gets on stdin; empty when there is no prompt.
+//   - prompt (daemon, once the directory has its final name): a copy of what the agent gets on
+//     stdin; empty when there is no prompt.
 //   - claim (the agent's process): .claim, renamed only if no file has the new name, as with
 //     O_EXCL. Once it exists, this attempt is never started again. Only then does the process enter
 //     the agent's program.
@@ -107,6 +112,7 @@ inline constexpr int kLockFd = 4;
 inline constexpr int kGoFd = 5;
 inline constexpr int kFailuresFd = 5;  ///< of `enter`
 inline constexpr int kLaunchFd = 6;
+inline constexpr int kPromptFd = 7;
 
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kPromptFile = "prompt";

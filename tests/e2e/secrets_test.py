@@ -1,4 +1,4 @@
-"""What an agent gets by writing files and is not given: variables of the daemon by a loop.
+"""What an agent could get or change by writing files: variables of the daemon by a loop, the prompt of another agent.
 usage: secrets_test.py BATON [PART...]"""
 
 import json
@@ -92,7 +92,33 @@ def shell_actions_can_be_forbidden(exe):
         check(not os.path.exists(loops.root + "/ran"), "a forbidden action ran")
 
 
-PARTS = [a_loop_gets_no_other_variable, shell_actions_can_be_forbidden]
+def prompts_are_not_exchanged(exe):
+    """An agent puts another prompt into the folder that lies ready for the next run."""
+    with world.World(exe) as baton:
+        world.write(baton.home + "/p.md", b"told ${flow}\n")
+        # It plants for up to five seconds, for the next folder may still be made.
+        plant = ('cat >"$OUT.told"; for i in $(seq 50); do for d in "$BATON_RUN_DIR"/../.spare/*/; do '
+                 '[ -d "$d" ] && rm -f "$d/prompt" && echo planted >"$d/prompt" && touch "$OUT.planted" && exit; '
+                 'done; sleep 0.1; done')
+        tell = 'cat >"$OUT.told"; cat "$BATON_PROMPT_FILE" >"$OUT.file"'
+        script = f'OUT={baton.home}/$(basename "$BATON_FLOW"); case $BATON_FLOW in *one) {plant};; *) {tell};; esac'
+        baton.settings["agents"]["worker"] = {"command": ["sh", "-c", script], "prompt": baton.home + "/p.md"}
+        baton.settings["limits"] = {"max_running": 1}
+        baton.configure()
+        baton.start()
+        baton.ticket("one", "ready")
+        wait_until(lambda: os.path.exists(baton.home + "/one.planted"), "a prompt is planted",
+                   lambda: baton.call("agents").stdout)
+        baton.ticket("two", "ready")
+        wait_until(lambda: os.path.exists(baton.home + "/two.file"), "the second agent runs",
+                   lambda: baton.call("status").stdout)
+        for name in ("told", "file"):
+            with open(f"{baton.home}/two.{name}") as file:
+                text = file.read()
+            check(text.startswith("told rules/t/two") and "planted" not in text, name, text)
+
+
+PARTS = [a_loop_gets_no_other_variable, shell_actions_can_be_forbidden, prompts_are_not_exchanged]
 
 if __name__ == "__main__":
     world.main_parts(PARTS)

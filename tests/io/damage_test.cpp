@@ -84,14 +84,16 @@ int status_of_shim(const std::string& directory, const char* mode, const std::st
   const Fd reading = told_to_leave();
   const Fd launch(memfd_create("launch", MFD_CLOEXEC));
   REQUIRE(write_all(launch.get(), notified, "launch"));
+  const Fd prompt(memfd_create("prompt", MFD_CLOEXEC));
   ShimCall call{
       .argv = {BATON_SHIM, shim::kCallVersion, mode, run},
       .descriptors = {{folder->get(), shim::kDirectoryFd}, {(*lock)->get(), shim::kLockFd}}};
   if (grace != nullptr)
     call.argv.insert(call.argv.end(), {grace, ""});
   else
-    call.descriptors.insert(call.descriptors.end(),
-                            {{reading.get(), shim::kGoFd}, {launch.get(), shim::kLaunchFd}});
+    call.descriptors.insert(call.descriptors.end(), {{reading.get(), shim::kGoFd},
+                                                     {launch.get(), shim::kLaunchFd},
+                                                     {prompt.get(), shim::kPromptFd}});
   const auto started = spawn_shim(call);
   REQUIRE(started);
   return status_of(started->process);
@@ -168,7 +170,7 @@ TEST_CASE("a launch cut or damaged anywhere starts nothing and ends no shim by a
     REQUIRE(remove_run_directory(runs.path + "/" + run));
     const auto spare = make_spare_directory(runs, run);
     REQUIRE(spare);
-    REQUIRE(move_into_place(runs, run, *spare, ""));
+    REQUIRE(move_into_place(runs, run, *spare));
     return status_of_shim(runs.path + "/" + run, shim::kModeRun, run, nullptr, text);
   };
   CHECK(status_with(*whole) == left);

@@ -43,7 +43,8 @@ TEST_CASE("modes of a run's files do not depend on the umask") {
   const auto made = baton::make_spare_directory(folder, "7f");
   umask(before);
   REQUIRE(made);
-  const auto taken = baton::move_into_place(folder, "7f", *made, "prompt");
+  const auto taken = baton::move_into_place(folder, "7f", *made);
+  REQUIRE(baton::write_prompt(folder, *made, "prompt"));
   REQUIRE(taken);
   CHECK(*taken == temp / "runs/7f");
   const fs::path run = fs::path(temp / "runs") / "7f";
@@ -66,7 +67,7 @@ TEST_CASE("a spare directory lies apart, is of one only, and goes with the other
   CHECK(baton::make_spare_directory(folder, "7f").error().code == baton::Errc::changed);
   REQUIRE(baton::remove_spare_directories(folder));
   CHECK_FALSE(fs::exists(made->path));
-  CHECK(baton::move_into_place(folder, "7f", *made, "").error().code == baton::Errc::not_found);
+  CHECK(baton::move_into_place(folder, "7f", *made).error().code == baton::Errc::not_found);
   CHECK(baton::remove_spare_directories(folder));
 }
 
@@ -87,13 +88,42 @@ TEST_CASE("a run's lock is held by one") {
   CHECK(*again);
 }
 
+TEST_CASE(
+    "what was put into a spare directory under the name of the prompt is neither read nor "
+    "written") {
+  const TempFolder temp;
+  const baton::RunFolder folder{.path = temp / "runs", .group = {}};
+  for (const std::string planted : {"file", "link", "folder"}) {
+    CAPTURE(planted);
+    const std::string id = "7" + planted;
+    const auto made = baton::make_spare_directory(folder, id);
+    REQUIRE(made);
+    const fs::path prompt = fs::path(made->path) / "prompt";
+    std::ofstream(temp / "other") << "other";
+    if (planted == "file")
+      std::ofstream(prompt) << "planted";
+    else if (planted == "link")
+      fs::create_symlink(temp / "other", prompt);
+    else
+      fs::create_directories(prompt / "a");
+    const auto path = baton::move_into_place(folder, id, *made);
+    REQUIRE(path);
+    REQUIRE(baton::write_prompt(folder, *made, "told"));
+    CHECK(fs::is_regular_file(fs::symlink_status(*path + "/prompt")));
+    CHECK(baton::prompt_text(made->directory) == "told");
+    std::string other;
+    std::ifstream(temp / "other") >> other;
+    CHECK(other == "other");
+  }
+}
+
 TEST_CASE("a run's directory that its agent has closed is opened again, and can be removed") {
   const TempFolder temp;
   const baton::RunFolder folder{.path = temp / "runs", .group = {}};
   const std::string run = temp / "runs/7f";
   const auto work = [&] {
     const auto made = baton::make_spare_directory(folder, "7f");
-    if (!made || !baton::move_into_place(folder, "7f", *made, "prompt"))
+    if (!made || !baton::move_into_place(folder, "7f", *made))
       return 1;
     fs::create_directories(run + "/a/b/c");
     chmod((run + "/a/b").c_str(), 0500);

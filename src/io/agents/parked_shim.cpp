@@ -32,8 +32,10 @@ Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& sh
   parked.shim_.directory = place->path;
   parked.place_ = std::move(*place);
   parked.launch_ = Fd(memfd_create("launch", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  // Allocate the memory of the file now, not during a start.
-  (void)!pwrite(parked.launch_.get(), "", 1, 0);
+  parked.prompt_ = Fd(memfd_create("prompt", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  // Allocate the memory of the files now, not during a start.
+  for (const Fd* const file : {&parked.launch_, &parked.prompt_})
+    (void)!pwrite(file->get(), "", 1, 0);
   if (auto started = parked.start(runs, shim, boot_id); !started)
     return pass_on(started);
   return parked;
@@ -41,7 +43,7 @@ Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& sh
 
 Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
                                const std::string& boot_id) {
-  if (!launch_)
+  if (!launch_ || !prompt_)
     return system_error(errno, "cannot make a file in memory", place_.path);
   auto lock = take_run_lock(place_.directory);
   if (!lock)
@@ -57,7 +59,8 @@ Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
                              .descriptors = {{place_.directory.get(), shim::kDirectoryFd},
                                              {(*lock)->get(), shim::kLockFd},
                                              {reading.get(), shim::kGoFd},
-                                             {launch_.get(), shim::kLaunchFd}}});
+                                             {launch_.get(), shim::kLaunchFd},
+                                             {prompt_.get(), shim::kPromptFd}}});
   if (!started)
     return pass_on(started);
   shim_.pid = started->pid;
@@ -89,14 +92,19 @@ Result<PreparedShim> ParkedShim::assign(const RunFolder& runs, const Launch& lau
   auto text = launch_text(launch, shim_.id, runs.path + "/" + shim_.id, cgroup);
   if (!text)
     return pass_on(text);
-  auto path = move_into_place(runs, shim_.id, place_, launch.prompt);
+  auto path = move_into_place(runs, shim_.id, place_);
   if (!path)
     return pass_on(path);
   shim_.directory = *path;
-  if (auto told = write_all(launch_.get(), *text, *path); !told)
-    return pass_on(told);
-  if (!seal(launch_))
-    return system_error(errno, "the launch cannot be sealed", *path);
+  for (const auto& [file, content] :
+       {std::pair<const Fd&, std::string_view>(launch_, *text), {prompt_, launch.prompt}}) {
+    if (auto told = write_all(file.get(), content, *path); !told)
+      return pass_on(told);
+    if (ftruncate(file.get(), static_cast<off_t>(content.size())) != 0 || !seal(file))
+      return system_error(errno, "launch and prompt cannot be sealed", *path);
+  }
+  if (auto copied = write_prompt(runs, place_, launch.prompt); !copied)
+    return pass_on(copied);
   // Another process may have stopped the shim while it waited.
   (void)send_signal(shim_.process.get(), SIGCONT);
   const char ready = 1;

@@ -54,7 +54,8 @@ class ParkedShim {
 
   PreparedShim shim_;
   SpareDirectory place_;
-  Fd launch_;  ///< a file in memory
+  Fd launch_;  ///< a file in memory, as is `prompt_`
+  Fd prompt_;
 };
 
 /// Ends a shim that was not released and whose pipe is closed, and collects its exit status. Waits

@@ -273,19 +273,15 @@ Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId
     if (!made && made.error().code != Errc::changed)
       return pass_on(made);
   }
-  SpareDirectory spare{.directory = {}, .prompt = {}, .path = spares + "/" + run};
+  SpareDirectory spare{.directory = {}, .path = spares + "/" + run};
   auto directory = make_folder(folder, spare.path);
   if (!directory)
     return pass_on(directory);
-  auto prompt = make_file(*directory, shim::kPromptFile, folder.group);
-  auto lock =
-      prompt ? make_file(*directory, shim::kLockFile, folder.group) : Result<Fd>(pass_on(prompt));
-  if (!lock) {
+  if (auto lock = make_file(*directory, shim::kLockFile, folder.group); !lock) {
     (void)remove_run_directory(spare.path);
     return pass_on(lock);
   }
   spare.directory = std::move(*directory);
-  spare.prompt = std::move(*prompt);
   return spare;
 }
 
@@ -302,15 +298,28 @@ Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
 }
 
 Result<std::string> move_into_place(const RunFolder& folder, const RunId& run,
-                                    const SpareDirectory& spare, std::string_view prompt) {
-  if (auto written = write_all(spare.prompt.get(), prompt, shim::kPromptFile); !written)
-    return pass_on(written);
+                                    const SpareDirectory& spare) {
   std::string path = folder.path + "/" + run;
   // The directory must look new: an old one that is not in the journal is removed as a leftover.
   if (futimens(spare.directory.get(), nullptr) != 0 ||
       rename(spare.path.c_str(), path.c_str()) != 0)
     return system_error(errno, "cannot give the run its place", path);
   return path;
+}
+
+Result<void> write_prompt(const RunFolder& folder, const SpareDirectory& spare,
+                          std::string_view prompt) {
+  auto file = make_file(spare.directory, shim::kPromptFile, folder.group);
+  if (!file && file.error().code == Errc::changed) {
+    const std::string aside = ".prompt." + random_hex(8) + ".aside";
+    if (renameat(spare.directory.get(), shim::kPromptFile, spare.directory.get(), aside.c_str()) !=
+        0)
+      return system_error(errno, "cannot move aside what has the name", shim::kPromptFile);
+    file = make_file(spare.directory, shim::kPromptFile, folder.group);
+  }
+  if (!file)
+    return pass_on(file);
+  return write_all(file->get(), prompt, shim::kPromptFile);
 }
 
 Result<void> remove_spare_directories(const RunFolder& folder) {

@@ -42,11 +42,10 @@ std::string fill_in(std::string_view text, const RunId& run, const std::string& 
 /// the runs), so that a crash leaves nothing among the runs.
 struct SpareDirectory {
   Fd directory;
-  Fd prompt;
   std::string path;
 };
 
-/// Creates one with `lock` and an empty `prompt`. After an error there is none. Errc::no_space,
+/// Creates one with `lock`. After an error there is none. Errc::no_space,
 /// busy, io, denied.
 Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId& run);
 
@@ -54,10 +53,15 @@ Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId
 Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
                          const ProcessIdentity& shim, const std::string& boot_id);
 
-/// Writes the prompt, moves the directory to its place among the runs, and returns its path.
-/// Errc::not_found when it was removed.
+/// Moves the directory to its place among the runs, and returns its path. Errc::not_found when it
+/// was removed.
 Result<std::string> move_into_place(const RunFolder& folder, const RunId& run,
-                                    const SpareDirectory& spare, std::string_view prompt);
+                                    const SpareDirectory& spare);
+
+/// Writes the prompt into a directory that is in its place: a copy for people, which the agent does
+/// not read. Moves aside what another process has put there while the directory was a spare.
+Result<void> write_prompt(const RunFolder& folder, const SpareDirectory& spare,
+                          std::string_view prompt);
 
 /// Removes directories that a killed daemon left. Only the holder of the root's lock may call this.
 Result<void> remove_spare_directories(const RunFolder& folder);
