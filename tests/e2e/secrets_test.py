@@ -118,7 +118,28 @@ def prompts_are_not_exchanged(exe):
             check(text.startswith("told rules/t/two") and "planted" not in text, name, text)
 
 
-PARTS = [a_loop_gets_no_other_variable, shell_actions_can_be_forbidden, prompts_are_not_exchanged]
+def prompts_of_workflows_stay_inside(exe):
+    with world.World(exe) as baton:
+        del baton.settings["rules"]
+        baton.settings["dialects"] = {"agent_run": {}}
+        baton.configure()
+        world.write(baton.home + "/p.md", b"SECRET\n")
+        world.write(baton.root + "/in/p.md", b"inside\n")
+        os.symlink(baton.home + "/p.md", baton.root + "/link.md")
+        os.symlink(baton.home, baton.root + "/folder")
+        os.symlink("in/p.md", baton.root + "/own.md")
+        for i, (prompt, fine) in enumerate((("../p.md", False), ("link.md", False), ("folder/p.md", False),
+                                            ("in/../../p.md", False), ("in/p.md", True), ("own.md", True),
+                                            (baton.home + "/p.md", True))):
+            workflow = f"{baton.root}/w{i}.yaml"
+            world.write(workflow, f"name: w\nsteps: [ {{ id: s, agent: worker, prompt: '{prompt}' }} ]\n".encode())
+            said = baton.call("start", workflow, "--run-id", f"r{i}", code=None)
+            check((said.returncode == 0) == fine, prompt, said.returncode, said.stdout, said.stderr)
+            check(fine or "leads out of the repository" in said.stderr, prompt, said.stderr)
+
+
+PARTS = [a_loop_gets_no_other_variable, shell_actions_can_be_forbidden, prompts_are_not_exchanged,
+         prompts_of_workflows_stay_inside]
 
 if __name__ == "__main__":
     world.main_parts(PARTS)

@@ -50,6 +50,21 @@ Result<File> read_workflow(const std::string& name, const Context& context,
   return File{*std::move(path), checked.document};
 }
 
+/// Errc::denied: the file is neither below the repository nor below the folder of the workflow,
+/// because of a `..` or a link.
+Result<void> check_inside(const fs::path& place, const std::string& reference,
+                          const std::string& workflow, const std::string& repository) {
+  std::error_code error;
+  const std::string real = fs::canonical(place, error).string();
+  for (const fs::path& folder : {fs::path(repository), fs::path(workflow).parent_path()})
+    if (!error && real.starts_with(fs::canonical(folder, error).string() + "/") && !error)
+      return {};
+  return fail(Errc::denied,
+              "the prompt leads out of the repository " + repository + ", to " + real +
+                  "; copy the file into the repository, or write its absolute path",
+              reference);
+}
+
 /// Reads a prompt from the first place that has it.
 Result<std::string> prompt_text(const std::string& reference, const std::string& workflow,
                                 const std::string& repository) {
@@ -65,9 +80,15 @@ Result<std::string> prompt_text(const std::string& reference, const std::string&
   std::vector<std::string> tried;
   for (const fs::path& place : places) {
     std::error_code error;
-    if (fs::is_regular_file(place, error))
-      return read_file(place.string(), kMaxInputText);
-    tried.push_back(place.lexically_normal().string());
+    if (!fs::is_regular_file(place, error)) {
+      tried.push_back(place.lexically_normal().string());
+      continue;
+    }
+    // A person can see where an absolute path leads.
+    if (place != given)
+      if (auto inside = check_inside(place, reference, workflow, repository); !inside)
+        return pass_on(inside);
+    return read_file(place.string(), kMaxInputText);
   }
   return fail(Errc::not_found, "there is no such prompt; looked for " + join(tried, ", "),
               reference);
