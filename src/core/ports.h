@@ -145,6 +145,7 @@ struct Launch {
   /// Absolute path of a file that also gets stdout and stderr of the agent, in order. An existing
   /// file is replaced. If it cannot be written, the agent runs without it. Empty: none.
   std::string log;
+  // In argv and `before` a value is filled in once: `$${` stands for `${`, and
   // `${run_id}`, `${run_uuid}`, `${run_dir}` and `${prompt_file}` in argv and `before` are replaced
   // by `prepare`.
 };

@@ -34,6 +34,14 @@ TEST_CASE("a dialect's values go into argv, working directory and what runs befo
   CHECK(done->before_timeout == Millis(5000));
 }
 
+TEST_CASE("a placeholder inside a value is filled in neither here nor by the ports") {
+  AgentSpec given = spec();
+  given.argv = {"/bin/agent", "${run_dir}", "x${group}"};
+  const auto done = launch(given, "${run_dir}", "a");
+  REQUIRE(done);
+  CHECK(done->argv == std::vector<std::string>{"/bin/agent", "${run_dir}", "x$${run_dir}"});
+}
+
 TEST_CASE("an agent's own commands read the configuration the daemon reads") {
   AgentSpec plain;
   plain.argv = {"/bin/agent"};
@@ -92,7 +100,8 @@ TEST_CASE("a placeholder without its brace is a fault, not a text") {
   CHECK(done.error().message == "`${group` has no `}`; `$${` stands for a literal `${`");
   open.argv = {"/bin/agent", "x $${group"};
   REQUIRE(launch(open, "A", "a"));
-  CHECK(launch(open, "A", "a")->argv.back() == "x ${group");
+  // As the other side reads it, see Launch::argv.
+  CHECK(launch(open, "A", "a")->argv.back() == "x $${group");
 }
 
 TEST_CASE("a dialect's own folder serves where the role has none, and later variables win") {

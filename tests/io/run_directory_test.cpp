@@ -14,10 +14,10 @@ TEST_CASE("placeholders of a run are filled in, everything else stays") {
     const char* text;
     const char* filled;
   };
-  for (const Row& row :
-       {Row{"", ""}, Row{"${run_id}", "7f"}, Row{"a${run_dir}b", "a/r/7fb"},
-        Row{"${prompt_file}${run_id}", "/r/7f/prompt7f"}, Row{"${run_id", "${run_id"},
-        Row{"$run_id ${x}", "$run_id ${x}"}, Row{"$${run_id}", "$7f"}}) {
+  for (const Row& row : {Row{"", ""}, Row{"${run_id}", "7f"}, Row{"a${run_dir}b", "a/r/7fb"},
+                         Row{"${prompt_file}${run_id}", "/r/7f/prompt7f"},
+                         Row{"${run_id", "${run_id"}, Row{"$run_id ${x}", "$run_id ${x}"},
+                         Row{"$${run_id}", "${run_id}"}, Row{"$$${run_id}", "$${run_id}"}}) {
     CAPTURE(row.text);
     CHECK(baton::fill_in(row.text, "7f", "/r/7f") == row.filled);
   }

@@ -57,9 +57,23 @@ std::map<std::string, std::string> values_of(const Start& start, const Brief& br
   return values;
 }
 
-Result<std::string> argument(const std::string& text,
-                             const std::map<std::string, std::string>& values) {
-  auto filled = fill(text, values);
+/// A text that `Agents::prepare` passes on as it is (Launch::argv).
+std::string as_it_is(std::string text) {
+  replace_all(text, "${", "$${");
+  return text;
+}
+
+/// The same values, so that `Agents::prepare` fills in nothing inside them.
+std::map<std::string, std::string> once_only(std::map<std::string, std::string> values) {
+  for (auto& [name, value] : values)
+    if (std::find(kLate.begin(), kLate.end(), name) == kLate.end())
+      value = as_it_is(std::move(value));
+  return values;
+}
+
+Result<std::string> argument(std::string text, const std::map<std::string, std::string>& values) {
+  replace_all(text, "$${", "$$${");  // stays a literal `${` the second time
+  auto filled = fill(text, once_only(values));
   if (!filled)
     return filled;
   if (filled->find('\0') != std::string::npos)
@@ -151,7 +165,7 @@ Result<std::vector<std::string>> adapter_arguments(const AgentSpec& spec,
       if (prompt.find('\0') != std::string::npos)
         return fail(Errc::denied, "a prompt with a NUL in it cannot be an argument");
       // With a blank before it, it cannot be taken for an option.
-      argv.push_back((prompt.starts_with("-") ? " " : "") + prompt);
+      argv.push_back((prompt.starts_with("-") ? " " : "") + as_it_is(prompt));
     } else if (text == "${session}") {
       const SessionRules& rules = spec.adapter->session;
       for (std::string each : resumes ? rules.resume : rules.begin) {
@@ -176,7 +190,8 @@ Result<void> fill_in(Launch& launch, const std::optional<Action>& action, const 
     for (const std::string& each : action->argv)
       if (each.find('\0') != std::string::npos)
         return fail(Errc::denied, "an argument with a NUL in it cannot be passed on");
-    launch.argv = action->argv;
+    for (const std::string& each : action->argv)
+      launch.argv.push_back(as_it_is(each));
     launch.prompt = action->input;
     return {};
   }

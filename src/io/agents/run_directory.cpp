@@ -160,8 +160,9 @@ bool is_run_id(std::string_view name) {
 }
 
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
-  const std::array<std::pair<std::string_view, std::string>, 4> values = {
-      {{"${run_id}", run},
+  const std::array<std::pair<std::string_view, std::string>, 5> values = {
+      {{"$${", "${"},
+       {"${run_id}", run},
        {"${run_uuid}", uuid_of(run)},
        {"${run_dir}", directory},
        {"${prompt_file}", directory + "/" + shim::kPromptFile}}};

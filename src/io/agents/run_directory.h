@@ -35,7 +35,8 @@ RunId make_run_id();
 Result<std::string> launch_text(const Launch& launch, const RunId& run,
                                 const std::string& directory, const std::string& cgroup);
 
-/// Replaces `${run_id}`, `${run_dir}` and `${prompt_file}`; other text stays.
+/// Replaces `${run_id}`, `${run_uuid}`, `${run_dir}` and `${prompt_file}`. `$${` becomes `${`.
+/// Other text stays.
 std::string fill_in(std::string_view text, const RunId& run, const std::string& directory);
 
 /// A directory that will become the directory of a run. It lies apart (`.spare` in the folder of
