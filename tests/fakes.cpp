@@ -52,17 +52,41 @@ void FakeDisk::put(const std::string& path, std::string bytes) {
   stood_.emplace(path, digest_of(bytes));
   files_[path] = std::move(bytes);
   stamps_[path] = ++stamp_;
+  identities_[path] = ++identity_;
   changes.push_back(path);
 }
 
+/// A file that is there is written in place.
 void FakeDisk::write(const std::string& path, std::string bytes) {
+  const auto known = identities_.find(path);
+  const FileIdentity same = known == identities_.end() ? 0 : known->second;
   put(path, std::move(bytes));
+  if (same != 0)
+    identities_[path] = same;
 }
 
 void FakeDisk::remove(const std::string& path) {
   files_.erase(path);
   stamps_.erase(path);
+  identities_.erase(path);
   changes.push_back(path);
+}
+
+bool FakeDisk::link(const std::string& from, const std::string& to) {
+  const std::string* const bytes = file(from);
+  if (bytes == nullptr)
+    return false;
+  const FileIdentity same = identities_.at(from);
+  put(to, *bytes);
+  identities_[to] = same;
+  return true;
+}
+
+bool FakeDisk::rename(const std::string& from, const std::string& to) {
+  if (!link(from, to))
+    return false;
+  remove(from);
+  return true;
 }
 
 const std::string* FakeDisk::file(const std::string& path) const {
@@ -79,7 +103,7 @@ Result<FileBytes> FakeDisk::read(const std::string& path, std::size_t max_bytes)
     return fail(Errc::not_found, "no such file", path);
   if (bytes->size() > max_bytes)
     return fail(Errc::too_large, "larger than " + std::to_string(max_bytes) + " bytes", path);
-  return FileBytes{*bytes, digest_of(*bytes), stamps_.at(path)};
+  return FileBytes{*bytes, digest_of(*bytes), stamps_.at(path), identities_.at(path)};
 }
 
 Result<std::vector<FileEntry>> FakeDisk::list(const std::string& folder, unsigned depth) {
@@ -285,6 +309,8 @@ Ledger FakeJournal::ledger(Time now) const {
     ledger.stages.push_back(row);
   for (const auto& row : tables.memos)
     ledger.memos.emplace_back(row);
+  for (const auto& row : tables.origins)
+    ledger.origins.emplace_back(row);
   for (const auto& row : tables.notified)
     ledger.notified.emplace_back(row);
   for (const Run& run : tables.runs) {
@@ -315,6 +341,7 @@ void FakeJournal::forget(const FlowId& flow) {
   std::erase_if(tables.stages, [&](const auto& r) { return r.first.first == flow; });
   std::erase_if(tables.memos, [&](const auto& r) { return r.first == flow; });
   tables.notified.erase(flow);
+  tables.origins.erase(flow);
   std::erase_if(tables.runs, [&](const Run& r) { return r.key.flow == flow; });
   std::erase_if(tables.intents, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.controls, [&](const auto& r) { return r.first == flow; });
@@ -371,6 +398,9 @@ void FakeJournal::enter_flows(const Commit& commit) {
     else
       tables.notified[flow] = notified;
   }
+  // As the real one: what it writes can be read again.
+  for (const auto& [flow, origin] : commit.origins)
+    tables.origins[flow] = flow_origin_of(*json_of(origin));
   for (const ControlRow& row : commit.controls)
     tables.controls[row.flow] = row;
 }

@@ -162,6 +162,9 @@ class FakeDisk : public Disk {
   // --- what writers outside do; each leaves an event in `changes` ---
   void write(const std::string& path, std::string bytes);
   void remove(const std::string& path);
+  /// Somebody renames the file, or gives it a second name. False: it is not there.
+  bool rename(const std::string& from, const std::string& to);
+  bool link(const std::string& from, const std::string& to);
   const std::string* file(const std::string& path) const;
   /// The version that baton has replaced last, or an older one (0: the last), as it is by now;
   /// nullptr when baton keeps it no more.
@@ -234,9 +237,11 @@ class FakeDisk : public Disk {
   std::map<std::string, std::string> files_;
   std::set<std::pair<std::string, Digest>> stood_;
   std::map<std::string, Stamp> stamps_;
+  std::map<std::string, FileIdentity> identities_;
   std::vector<Kept> kept_;
   std::size_t kept_ever_ = 0;
   Stamp stamp_ = 0;
+  FileIdentity identity_ = 0;
 };
 
 /// The journal: what was committed and nothing else.
@@ -252,6 +257,7 @@ class FakeJournal : public Journal {
     std::map<std::pair<FlowId, Subject>, StageRow> stages;
     std::map<FlowId, Json> memos;
     std::map<FlowId, Json> notified;
+    std::map<FlowId, FlowOrigin> origins;
     std::vector<Run> runs;  ///< in order of their starts
     std::map<std::uint64_t, Intent> intents;
     std::map<FlowId, ControlRow> controls;

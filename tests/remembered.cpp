@@ -34,6 +34,8 @@ std::optional<std::string> differ(const FlowRecord& memory, const FlowRecord& jo
     return "stages";
   if (memory.memo != journal.memo)
     return "memo";
+  if (memory.origin != journal.origin)
+    return "origin";
   if (memory.control != journal.control)
     return "control";
   if (auto run = runs_differ(memory, journal, "the daemon"))

@@ -589,6 +589,15 @@ const Runner::Acts& Runner::happenings() {
          r.world_.disk.remove(std::string(json::text(v).value_or("")));
          return r.settle();
        }},
+      {"rename",
+       [](Runner& r, const Value& v, const Value& s) {
+         const std::string from(json::text(v).value_or(""));
+         const bool second = json::boolean(s, "link").value_or(false);
+         return (second ? r.world_.disk.link(from, text_of(s, "to"))
+                        : r.world_.disk.rename(from, text_of(s, "to")))
+                    ? (waits(s) ? std::nullopt : r.settle())
+                    : Fault(from + " is not there");
+       }},
       {"exit", [](Runner& r, const Value& v, const Value& s) { return r.exit(v, s); }},
       {"advance",
        [](Runner& r, const Value& v, const Value&) -> Fault {

@@ -233,7 +233,7 @@ void World::power_cut() {
 std::vector<Input> World::inputs() {
   std::vector<Input> all;
   for (std::string& path : std::exchange(disk.changes, {}))
-    all.emplace_back(FileChanged{std::move(path)});
+    all.emplace_back(FileChanged{std::move(path), {}});
   for (RunEnd& end : std::exchange(agents.ended, {}))
     all.emplace_back(RunEnded{std::move(end)});
   if (std::exchange(requests.changed, false))

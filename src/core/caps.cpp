@@ -180,10 +180,10 @@ CapSums::CapSums(const CapTable& table, const std::string& configuration, const 
                  Time now)
     : now_(now) {
   for (const CountedRun& run : counted.runs)
-    if (run.shell && run.root == counted.root && run.started > now - kOneHour)
-      shell_[run.flow].push_back(run.started);
-  for (auto& [flow, starts] : shell_)
-    std::sort(starts.begin(), starts.end());
+    if (const Time ended = run.ended.value_or(now);
+        run.root == counted.root && std::max(run.started, ended) > now - kOneHour)
+      flow_runs_[run.flow].push_back(
+          {run.started, ended, run.shell, run.cost_usd.value_or(0), run.tokens.value_or(0)});
   const auto change = [&](Time at) {
     if (at > now && (!next_change_ || at < *next_change_))
       next_change_ = at;
@@ -325,12 +325,71 @@ void CapSums::drop_added() {
     sum.added = 0;
 }
 
-std::uint32_t CapSums::shell_since(const FlowId& flow, Time since) const {
-  const auto found = shell_.find(text(flow));
-  if (found == shell_.end())
-    return 0;
-  const auto first = std::lower_bound(found->second.begin(), found->second.end(), since);
-  return static_cast<std::uint32_t>(found->second.end() - first);
+/// What the flow's own runs that began in this time count. `since`: of starts and ends before it
+/// nothing counts.
+FlowUse CapSums::own_use(const FlowId& flow, Time from, Time until, Time since) const {
+  FlowUse use;
+  const auto runs = flow_runs_.find(text(flow));
+  if (runs == flow_runs_.end())
+    return use;
+  for (const FlowRun& run : runs->second) {
+    if (run.started < from || run.started >= until)
+      continue;
+    if (run.started >= since)
+      ++(run.shell ? use.shell : use.starts);
+    if (run.ended < since)
+      continue;
+    use.cost_usd += run.cost_usd;
+    use.tokens += run.tokens;
+  }
+  return use;
+}
+
+namespace {
+
+/// The use of one name up to a time.
+struct NameUse {
+  FlowUse use;
+  Time until = Time::min();
+};
+
+void add_use(FlowUse& use, const FlowUse& more) {
+  use.starts += more.starts;
+  use.shell += more.shell;
+  use.cost_usd += more.cost_usd;
+  use.tokens += more.tokens;
+}
+
+void raise_use(FlowUse& use, const FlowUse& other) {
+  use.starts = std::max(use.starts, other.starts);
+  use.shell = std::max(use.shell, other.shell);
+  use.cost_usd = std::max(use.cost_usd, other.cost_usd);
+  use.tokens = std::max(use.tokens, other.tokens);
+}
+
+}  // namespace
+
+/// Goes through the renames in order. At each, the new name has what it had or what the former one
+/// had, whichever is more. Afterwards each name counts on by itself. A resume forgives a name what
+/// it had until then, also what came with a file before the resume.
+FlowUse CapSums::use_of(const FlowId& flow, const std::vector<Rename>& renames, Time resumed_at,
+                        Time now) const {
+  const Time window = now - kOneHour + Millis(1);
+  std::map<FlowId, NameUse> names;
+  const auto count = [&](const FlowId& name, Time until, Time resumed) -> FlowUse& {
+    NameUse& known = names[name];
+    if (resumed > known.until)
+      known = NameUse{};
+    add_use(known.use, own_use(name, known.until, until, std::max(window, resumed)));
+    known.until = std::max(known.until, until);
+    return known.use;
+  };
+  // What starts in the moment of the rename counts under the former name.
+  for (const Rename& rename : renames) {
+    const FlowUse taken = count(rename.from, rename.at + Millis(1), rename.from_resumed);
+    raise_use(count(rename.to, rename.at, rename.to_resumed), taken);
+  }
+  return count(flow, Time::max(), resumed_at);
 }
 
 std::vector<CapPlace> places_of(const FlowId& flow) {

@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "core/flow.h"
+#include "core/flow_origin.h"
 #include "core/run.h"
 
 namespace baton {
@@ -151,6 +152,14 @@ struct CapReached {
   std::string why;            ///< for people: "$36.00 of $30.00 in the last 24 hours (...)"
 };
 
+/// What a flow has started and spent in the last hour.
+struct FlowUse {
+  std::uint32_t starts = 0;  ///< of agents
+  std::uint32_t shell = 0;   ///< shell actions
+  double cost_usd = 0;
+  std::int64_t tokens = 0;
+};
+
 /// The sums at one moment, for one configuration. Starts that are chosen in one step count too.
 class CapSums {
  public:
@@ -165,9 +174,10 @@ class CapSums {
   /// Forgets what `add` has counted.
   void drop_added();
 
-  /// How many shell actions of a flow of the reader's root have started since then. Known for the
-  /// last hour only. The flow's own record does not keep them.
-  std::uint32_t shell_since(const FlowId& flow, Time since) const;
+  /// What a flow of the reader's root has used since a person resumed it, with what its files have
+  /// taken along under former names.
+  FlowUse use_of(const FlowId& flow, const std::vector<Rename>& renames, Time resumed_at,
+                 Time now) const;
 
   /// The cap on flows that keeps a flow from beginning: there are more than it allows, of one of
   /// its places.
@@ -216,7 +226,16 @@ class CapSums {
   std::vector<Sum> flows_;  ///< of `max_flows`
   std::vector<CapRaise> raises_;
   std::map<Role, Averages> averages_;
-  std::map<std::string, std::vector<Time>> shell_;  ///< starts by flow, in order
+  /// A run of the last hour of the reader's root.
+  struct FlowRun {
+    Time started{};
+    Time ended{};  ///< now if it has not
+    bool shell = false;
+    double cost_usd = 0;
+    std::int64_t tokens = 0;
+  };
+  FlowUse own_use(const FlowId& flow, Time from, Time until, Time since) const;
+  std::map<std::string, std::vector<FlowRun>> flow_runs_;
   std::optional<Time> next_change_;
 };
 

@@ -16,6 +16,7 @@ namespace baton {
 /// journal, so a lost or repeated input does no harm.
 struct FileChanged {
   std::string path;  ///< relative to the root
+  std::string was;   ///< the name that the file had before, if somebody was seen to rename it
 };
 struct Rescan {
   std::string why;  ///< start, overflow, timer, poll, reload ...

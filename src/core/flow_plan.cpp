@@ -370,13 +370,51 @@ class FlowPlanner {
     return false;
   }
 
+  /// The attempts that failed under a former name, if they still count: the subject has not entered
+  /// a stage since.
+  const FormerAttempts* former_attempts(const Desired& desired) const {
+    const auto stage = flow_.stages.find(desired.subject);
+    if (flow_.origin == nullptr || stage == flow_.stages.end())
+      return nullptr;
+    const auto& all = flow_.origin->attempts;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const FormerAttempts& one) {
+      return one.role == desired.role && one.subject == desired.subject &&
+             one.stage == stage->second.stage && stage->second.since <= one.at;
+    });
+    return found == all.end() ? nullptr : &*found;
+  }
+
+  /// Whether the attempts under the former name leave one. The larger of both counts, and what
+  /// failed since.
+  bool has_attempts_left(const Candidate& candidate, std::uint32_t most) {
+    const Desired& desired = *candidate.desired;
+    const FormerAttempts* const former = former_attempts(desired);
+    if (former == nullptr)
+      return true;
+    const auto since = static_cast<std::uint32_t>(
+        std::count_if(flow_.runs.begin(), flow_.runs.end(), [&](const Run& run) {
+          return run.key == candidate.key && run.started >= former->at && is_failed_attempt(run);
+        }));
+    const std::uint32_t used = former->failures + since;
+    if (used < most)
+      return true;
+    hold(desired, Reason::attempts_exhausted,
+         std::to_string(used) + " of " + std::to_string(most) + " attempts failed, " +
+             std::to_string(former->failures) + " of them as " + text(former->flow) +
+             ", as its file was named before",
+         command("retry", flow_.flow, desired.subject));
+    return false;
+  }
+
   bool may_attempt(const Candidate& candidate, const Record& record) {
     if (!stands_alone(*candidate.desired))
       return false;
-    if (record.last == nullptr)
-      return true;
     const Desired& desired = *candidate.desired;
     const RetryLimits limits = retry_limits(desired);
+    if (!has_attempts_left(candidate, limits.max_attempts))
+      return false;
+    if (record.last == nullptr)
+      return true;
     if (record.last->outcome == Outcome::interrupted && !record.last->forgiven &&
         settings_.on_interrupted != OnInterrupted::retry) {
       // Waiting for a person is not a failure. With `fail` no person is expected to look.
@@ -481,6 +519,12 @@ std::uint32_t transients_in_a_row(std::span<const Run> runs, const Key& key) {
         run.outcome != Outcome::voided)
       count = run.outcome == Outcome::transient ? count + 1 : 0;
   return count;
+}
+
+bool is_failed_attempt(const Run& run) {
+  return !run.forgiven && !run.live() && run.outcome != Outcome::voided &&
+         run.outcome != Outcome::succeeded && run.outcome != Outcome::stopped &&
+         !says_nothing(run.outcome);
 }
 
 std::uint32_t stopped_attempts(std::span<const Run> runs, const Key& key) {

@@ -17,6 +17,7 @@
 #include "core/caps.h"
 #include "core/dialect.h"
 #include "core/effect.h"
+#include "core/flow_origin.h"
 #include "core/run.h"
 
 namespace baton {
@@ -51,6 +52,7 @@ struct FlowSituation {
   bool tell_held = false;                   ///< report `held` even if nothing is desired
   std::string control_action = {};          ///< what lifts it; empty: `baton resume` of the flow
   std::map<Key, std::string> refused = {};  ///< what cannot be started, and why
+  const FlowOrigin* origin = nullptr;       ///< nullptr: its files had no other names
 };
 
 /// Why the agent of a role cannot be started, and what a person can do about it.
@@ -113,6 +115,9 @@ FlowPlan flow_plan_of(const FlowSituation& flow, const PlanSettings& settings, T
 /// How many runs of this role and subject in a row, the last ones that have ended, their provider
 /// had no room for at the moment. A dialect may put work back under another key, so all keys count.
 std::uint32_t transients_in_a_row(std::span<const Run> runs, const Key& key);
+
+/// Whether the run has used up an attempt and failed.
+bool is_failed_attempt(const Run& run);
 
 /// How many attempts were stopped. Each has used up a number and is no failure, so that many more
 /// attempts follow than the limit says.

@@ -23,6 +23,7 @@
 #include "core/dialect.h"
 #include "core/event.h"
 #include "core/flow.h"
+#include "core/flow_origin.h"
 #include "core/provider_limits.h"
 #include "core/run.h"
 
@@ -36,6 +37,7 @@ struct FileBytes {
   std::string bytes;
   Digest digest;
   Stamp stamp = 0;
+  FileIdentity identity = 0;
 };
 
 struct FileEntry {
@@ -268,6 +270,7 @@ struct Commit {
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> notified;  ///< notifications sent and still true; null: none
+  std::vector<std::pair<FlowId, FlowOrigin>> origins;
   std::vector<Run> runs;
   std::vector<Intent> intents;
   std::vector<std::uint64_t> intents_done;
@@ -288,6 +291,7 @@ struct Ledger {
   std::vector<StageRow> stages;
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> notified;
+  std::vector<std::pair<FlowId, FlowOrigin>> origins;
   std::vector<FlowId> notified_lost;  ///< flows whose sent notifications cannot be read
   /// Live runs, runs of present generations, runs of the last hour, in the order of their starts.
   std::vector<Run> runs;

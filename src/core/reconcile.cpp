@@ -61,6 +61,21 @@ std::string named(const std::map<FlowId, std::uint32_t>& holders, const FlowId& 
   return join(names, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
+const std::vector<Rename>& renames_of(const FlowSituation& flow) {
+  static const std::vector<Rename> none;
+  return flow.origin == nullptr ? none : flow.origin->renames;
+}
+
+/// Names the last flow whose file this one's is, for people. Empty: there is none.
+std::string former_names(const FlowSituation& flow) {
+  const std::vector<Rename>& all = renames_of(flow);
+  const auto last = std::find_if(all.rbegin(), all.rend(),
+                                 [&](const Rename& one) { return one.to == flow.flow; });
+  return last == all.rend()
+             ? ""
+             : ", with those of " + text(last->from) + ", as its file was named before";
+}
+
 /// Returns whether anything changed.
 bool enter_or_erase(std::set<FlowId>& set, const FlowId& flow, bool there) {
   return there ? set.insert(flow).second : set.erase(flow) > 0;
@@ -300,27 +315,34 @@ std::optional<Hold> Reconciler::flow_cap(const Flow& flow, const Candidate& cand
     const auto found = counts.find(id);
     return found == counts.end() ? 0 : found->second;
   };
+  const std::string former = former_names(flow.situation);
+  std::optional<FlowUse> used;
+  if (caps_ != nullptr && (desired.action || !former.empty()))
+    used = caps_->use_of(id, renames_of(flow.situation), flow.situation.resumed_at, now_);
   if (desired.action && !desired.action->counts_as_spawn) {
     const std::uint32_t most = hourly_caps(id, settings_).shell;
-    const Time since =
-        std::max(now_ - std::chrono::hours(1) + Millis(1), flow.situation.resumed_at);
-    if (most == 0 || caps_ == nullptr || caps_->shell_since(id, since) + so_far(acted_) < most)
+    if (most == 0 || !used || used->shell + so_far(acted_) < most)
       return std::nullopt;
     return reached("the flow has started " + std::to_string(most) +
-                   " shell actions within an hour (shell_per_hour)");
+                   " shell actions within an hour (shell_per_hour)" + former);
   }
-  if (!has_starts_left(flow.situation, settings_, now_, so_far(spawned_))) {
-    const std::uint32_t cap = starts_per_hour(flow.situation, settings_);
+  // Without former names the flow's own runs are all that counts.
+  const bool renamed = used && !former.empty();
+  const std::uint32_t cap = starts_per_hour(flow.situation, settings_);
+  if (!has_starts_left(flow.situation, settings_, now_, so_far(spawned_)) ||
+      (renamed && cap != 0 && used->starts + so_far(spawned_) >= cap))
     return reached("the flow has started " + std::to_string(cap) +
-                   (cap == 1 ? " agent" : " agents") + " within an hour (spawns_per_hour)");
-  }
+                   (cap == 1 ? " agent" : " agents") + " within an hour (spawns_per_hour)" +
+                   former);
   const HourlyCaps caps = hourly_caps(id, settings_);
-  if (!has_cost_left(flow.situation, settings_, now_))
+  if (!has_cost_left(flow.situation, settings_, now_) ||
+      (renamed && caps.cost_usd != 0 && used->cost_usd >= caps.cost_usd))
     return reached("its agents have reported a cost of " + dollars(caps.cost_usd) +
-                   " or more within an hour (cost_per_hour)");
-  if (!has_tokens_left(flow.situation, settings_, now_))
+                   " or more within an hour (cost_per_hour)" + former);
+  if (!has_tokens_left(flow.situation, settings_, now_) ||
+      (renamed && caps.tokens != 0 && used->tokens >= caps.tokens))
     return reached("its agents have reported " + std::to_string(caps.tokens) +
-                   " tokens or more within an hour (tokens_per_hour)");
+                   " tokens or more within an hour (tokens_per_hour)" + former);
   return std::nullopt;
 }
 

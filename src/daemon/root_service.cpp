@@ -151,7 +151,9 @@ void RootService::start_watch() {
     folders.push_back(WatchedFolder{each.folder, each.depth});
   watch_ = watch(loop_, served_.root, folders, [this](const Changes& changes) {
     for (const std::string& path : changes.paths)
-      inputs_.emplace_back(FileChanged{path});
+      inputs_.emplace_back(FileChanged{path, {}});
+    for (const auto& [from, to] : changes.renames)
+      inputs_.emplace_back(FileChanged{to, from});
     for (const std::string& why : changes.rescans)
       rescan(why);
     wake_();

@@ -279,6 +279,7 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
       !looked)
     return looked;
   note_first_start(next);
+  parts_->intake.take_along(flow_index_, next);
   if (auto handled = handle_requests(next); !handled)
     return handled;
   input_queue_.due(next, records_, flow_index_, parts_->setup.rehearsal);

@@ -125,6 +125,8 @@ void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
   for (const Input& input : inputs) {
     if (const auto* const changed = std::get_if<FileChanged>(&input)) {
       dirty_.try_emplace(changed->path, step_);
+      if (!changed->was.empty())
+        parts.intake.renamed(changed->was, changed->path);
       // The path lies in a folder that could not be listed, or it may have replaced a folder.
       if (parts.intake.scan().reopens(changed->path))
         look_at_all(Rescan{"timer"});

@@ -287,9 +287,9 @@ TEST_CASE("an agent and a shell action do not use each other's caps") {
   const CapSums shells = sums_of(table, {shell_run("a", kNow - minutes(1))});
   CHECK_FALSE(shells.reached(a_run("new", kNow)));
   CHECK(shells.reached(shell_run("new", kNow)));
-  CHECK(shells.shell_since({"rules", "tickets/x"}, kNow - hours(1)) == 1);
-  CHECK(shells.shell_since({"rules", "tickets/x"}, kNow) == 0);
-  CHECK(shells.shell_since({"rules", "tickets/y"}, kNow - hours(1)) == 0);
+  CHECK(shells.use_of({"rules", "tickets/x"}, {}, {}, kNow).shell == 1);
+  CHECK(shells.use_of({"rules", "tickets/x"}, {}, kNow, kNow).shell == 0);
+  CHECK(shells.use_of({"rules", "tickets/y"}, {}, {}, kNow).shell == 0);
   // An action costs no money.
   CHECK_FALSE(sums_of({{{}, {{CapKey::cost_per_day, 1}}}}, {ended_run("a", kNow, 2)})
                   .reached(shell_run("new", kNow)));

@@ -86,6 +86,28 @@ TEST_CASE("a file is read as a whole with its digest") {
   CHECK(read_code(*disk, "a/b.json/c") == Errc::not_found);
 }
 
+TEST_CASE("a file keeps its identity under each name, and another one has another") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  const auto identity = [&](const std::string& path) { return disk->read(path, 100)->identity; };
+  test::write(root / "a", "1");
+  const FileIdentity first = identity("a");
+  if (first == 0) {
+    MESSAGE("skipped: this file system does not know when a file was born");
+    return;
+  }
+  fs::create_hard_link(root / "a", root / "b");
+  std::ofstream(root / "b", std::ios::app) << "2";
+  fs::rename(root / "a", root / "c");
+  CHECK(identity("b") == first);
+  CHECK(identity("c") == first);
+  fs::remove(root / "b");
+  fs::remove(root / "c");
+  // The inode may be the same again.
+  test::write(root / "a", "1");
+  CHECK(identity("a") != first);
+}
+
 TEST_CASE("a log grows at its end, wherever that is, and moves away as it stands") {
   const TempFolder root;
   const auto disk = disk_of(root.path());

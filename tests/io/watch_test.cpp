@@ -67,12 +67,14 @@ class Watched {
 
   Paths paths;
   Paths rescans;
+  std::vector<std::pair<std::string, std::string>> renames;
   std::function<void()> on_change;
 
  private:
   void add(const Changes& changes) {
     paths.insert(changes.paths.begin(), changes.paths.end());
     rescans.insert(changes.rescans.begin(), changes.rescans.end());
+    renames.insert(renames.end(), changes.renames.begin(), changes.renames.end());
     if (on_change)
       on_change();
   }
@@ -148,6 +150,21 @@ TEST_CASE("differences of stamps are what came, went, changed or was too young")
                          {"changed", {1, 2, 1, 1, false}}};
   CHECK(differences(before, after) ==
         Paths{"gone", "new", "young", "size", "inode", "modified", "changed"});
+}
+
+TEST_CASE("a file that is renamed is reported with both names") {
+  const TempFolder root;
+  test::write(root / "f/a", "1");
+  test::write(root / "elsewhere/x", "1");
+  Watched watched(root.path(), {{"", 0}, {"f", 0}});
+  fs::rename(root / "f/a", root / "f/b");
+  fs::rename(root / "f/b", root / "f/c");
+  fs::rename(root / "elsewhere/x", root / "f/x");
+  fs::create_hard_link(root / "f/c", root / "f/d");
+  fs::remove(root / "f/c");
+  watched.sync(root.path());
+  CHECK(watched.renames ==
+        std::vector<std::pair<std::string, std::string>>{{"f/a", "f/b"}, {"f/b", "f/c"}});
 }
 
 TEST_CASE("every way to change a file is seen, and nothing else") {

@@ -114,6 +114,14 @@ Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
     const bool counts = !is_put_back(run.outcome) && run.outcome != Outcome::voided;
     counted += counts || run.reason == kCouldNotStop ? 1U : 0U;
   }
+  for (const FormerAttempts& former : record.origin.attempts)
+    if (request.subject.empty() || request.subject == former.subject) {
+      forgiven += former.failures;
+      counted += former.failures;
+    }
+  std::erase_if(record.origin.attempts, [&](const FormerAttempts& former) {
+    return request.subject.empty() || request.subject == former.subject;
+  });
   draft.decide.insert(record.id);
   const bool known = request.subject.empty() || record.stages.contains(request.subject);
   if (forgiven == 0 && done > 0)

@@ -503,7 +503,9 @@ bool FlowDecider::advance(FlowRecord& record, const Catalog::Entry& entry, const
     if (!stage.empty() && !back) {
       state.arrival = draft.arrival = arrival;
       ++state.generation;
-      state.entries = ++entries[stage];
+      std::uint64_t& count = entries[stage];
+      count = std::max(count, entered_before(record.origin, subject, stage)) + 1;
+      state.entries = count;
     }
     draft.stage(record, subject);
     if (goes_on && stage_change_resumes(record, draft))

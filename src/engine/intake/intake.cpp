@@ -118,8 +118,11 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   }
   scan_.read(path, bytes->stamp);
   const FlowRecord* const record = draft.find(match->flow);
+  const bool was_gone =
+      record != nullptr && record->accepted.contains(path) && !record->accepted.at(path).present;
   if (record != nullptr && has_version(record->accepted, path, bytes->digest)) {
     same(*match, path, draft);
+    draft.identify(match->flow, path, bytes->identity, was_gone);
     return {};
   }
   const bool known_bad = record != nullptr && has_version(record->rejected, path, bytes->digest);
@@ -142,7 +145,11 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     reject(*match, path, bytes->digest, checked.findings, draft);
     return {};
   }
-  return admit(*match, path, *bytes, checked, draft, requests);
+  auto admitted = admit(*match, path, *bytes, checked, draft, requests);
+  if (const FlowRecord* const now = draft.find(match->flow);
+      now != nullptr && has_version(now->accepted, path, bytes->digest))
+    draft.identify(match->flow, path, bytes->identity, was_gone);
+  return admitted;
 }
 
 Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& match,
@@ -227,6 +234,8 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
   FlowRecord& record = draft.touch(match.flow);
   AcceptedRow& changed = record.accepted[path];
   changed.present = false;
+  if (const auto file = record.origin.files.find(path); file != record.origin.files.end())
+    draft.let_go.insert({{match.flow, path}, file->second});
   record.last_activity = draft.now;
   draft.presence.insert(path);
   draft.decide.insert(match.flow);

@@ -16,6 +16,7 @@
 #include "engine/intake/document_check.h"
 #include "engine/intake/document_store.h"
 #include "engine/intake/judged_texts.h"
+#include "engine/intake/renamed_files.h"
 #include "engine/intake/tree_scan.h"
 #include "engine/intake/unsettled_files.h"
 #include "engine/state/flow_record.h"
@@ -60,12 +61,20 @@ class Intake {
   void committed(const Draft& draft) {
     rate_breaker_.committed(draft, catalog_);
     compared_.insert(draft.compared.begin(), draft.compared.end());
+    seen_renames_.committed(draft.renamed);
   }
   /// No file is left to look at: what was kept for the next ones can go.
   void rest() { judged_.clear(); }
   /// Takes over from the former intake which files the daemon has looked at. Otherwise the next
   /// look at a file would count as its first one (Change::first_look).
   void follow(const Intake& former) { compared_ = former.compared_; }
+  /// Somebody was seen to rename a file.
+  void renamed(const std::string& from, const std::string& to) { seen_renames_.add(from, to); }
+  /// All files of the step were looked at: flows of renamed files take along what limits them.
+  void take_along(const FlowIndex& flow_index, Draft& draft) {
+    seen_renames_.keep_known(catalog_);
+    baton::take_along(catalog_, flow_index, seen_renames_, draft);
+  }
 
   /// Paths to look at again now: files that did not parse yet or could not be read.
   std::vector<std::string> due(Time now) const { return unsettled_.due(now); }
@@ -128,6 +137,7 @@ class Intake {
   std::optional<Error> away_;
   std::set<std::string> compared_;  ///< files that this daemon compared with the version in force
   RateBreaker rate_breaker_;
+  SeenRenames seen_renames_;
 };
 
 }  // namespace baton

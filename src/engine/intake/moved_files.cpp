@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "engine/intake/renamed_files.h"
+
 namespace baton {
 namespace {
 
@@ -88,6 +90,11 @@ Result<void> hand_over(const FlowRecords& records, const Catalog& catalog, Docum
     for (const auto& [path, row] : record.accepted)
       if (const auto match = take(path)) {
         draft.event("moved", match->flow, path + " was a file of " + text(flow));
+        take_along(flow, match->flow, draft);
+        if (const auto file = record.origin.files.find(path); file != record.origin.files.end()) {
+          draft.touch(flow).origin.files.erase(path);
+          draft.touch(match->flow).origin.files.insert(*file);
+        }
         if (auto done = hand_over(record, row, *match, documents, schemas, limits, draft); !done)
           return done;
       }

@@ -52,6 +52,8 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
     one.control_why = why_all(root);
     one.control_action = kResumeAll;
   }
+  if (!record.origin.renames.empty())
+    one.origin = &record.origin;
   return one;
 }
 
@@ -171,6 +173,10 @@ void Planning::reconcile(const Draft& next, const PlanningContext& now, const Re
       flows.insert(flow);
     root_ = root;
   }
+  renamed_ = renamed_ || std::any_of(flows.begin(), flows.end(), [&](const FlowId& flow) {
+               const FlowRecord* const record = next.find(flow);
+               return record != nullptr && !record->origin.renames.empty();
+             });
   CapSums* const caps = sums(now);
   count_flows(flows, next);
   take_flows(flows, next, now);
@@ -272,7 +278,7 @@ CapSums* Planning::sums(const PlanningContext& now) {
                         std::any_of(setup_.rule_caps.begin(), setup_.rule_caps.end(),
                                     [](const auto& row) { return row.second.shell_per_hour > 0; });
   // Without caps nothing has to be summed up.
-  if (now.counted == nullptr || (setup_.caps.empty() && !of_shell))
+  if (now.counted == nullptr || (setup_.caps.empty() && !of_shell && !renamed_))
     return nullptr;
   const std::pair read{now.counted, now.counted->version};
   const bool over = sums_ && sums_->next_change() && *sums_->next_change() <= now.now;

@@ -143,6 +143,7 @@ class Planning {
   std::set<FlowId> there_;          ///< flows whose files are there
   FlowCounts flow_counts_;          ///< of them
   FlowCounts taken_;                ///< the same without `over_`
+  bool renamed_ = false;            ///< some flow's file had another name before
   std::set<FlowId> over_;           ///< flows that may not begin: there were too many already
   bool may_take_ = false;           ///< one of them may begin now
   FlowCounts elsewhere_;            ///< of other roots, in the last plan

@@ -39,6 +39,8 @@ void FlowIndex::add(const FlowRecord& record) {
   no_place += waits_for_place(record) ? 1U : 0U;
   if (is_left(record))
     left.insert(record.id);
+  for (const auto& [path, identity] : record.origin.files)
+    files[identity].insert({record.id, path});
 }
 
 void FlowIndex::remove(const FlowRecord& record) {
@@ -57,6 +59,14 @@ void FlowIndex::remove(const FlowRecord& record) {
   held -= is_held(record) ? 1U : 0U;
   no_place -= waits_for_place(record) ? 1U : 0U;
   left.erase(record.id);
+  for (const auto& [path, identity] : record.origin.files) {
+    const auto names = files.find(identity);
+    if (names == files.end())
+      continue;
+    names->second.erase({record.id, path});
+    if (names->second.empty())
+      files.erase(names);
+  }
 }
 
 FlowIndex index_of(const FlowRecords& records) {

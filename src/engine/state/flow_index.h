@@ -24,6 +24,7 @@ struct FlowIndex {
   std::map<std::string, std::size_t> locks;    ///< Decision::locks, and how many flows want each
   std::size_t held = 0;                        ///< flows with a hold or a rejected file
   std::size_t no_place = 0;                    ///< flows that wait for a place
+  std::map<FileIdentity, std::set<FlowFile>> files;  ///< the names that each file has, or had last
   std::set<FlowId> left;  ///< flows that have lost all their files to other flows
 
   /// Adds the record of a flow.

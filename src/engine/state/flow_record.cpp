@@ -25,6 +25,14 @@ std::array<Time*, 1> times_of(StageRow& row) {
 std::array<Time*, 2> times_of(ControlRow& row) {
   return {&row.since, &row.resumed_at};
 }
+std::vector<Time*> times_of(std::pair<FlowId, FlowOrigin>& row) {
+  std::vector<Time*> times;
+  for (Rename& rename : row.second.renames)
+    times.insert(times.end(), {&rename.at, &rename.from_resumed, &rename.to_resumed});
+  for (FormerAttempts& former : row.second.attempts)
+    times.push_back(&former.at);
+  return times;
+}
 
 template <class Row>
 void raise(Time& newest, std::vector<Row>& rows) {
@@ -92,6 +100,8 @@ FlowRecords records_of(const Ledger& ledger) {
     record(flow).memo = memo;
   for (const auto& [flow, notified] : ledger.notified)
     record(flow).notified = notified_state_of(notified);
+  for (const auto& [flow, origin] : ledger.origins)
+    record(flow).origin = origin;
   for (const Run& run : ledger.runs)
     record(run.key.flow).runs.push_back(run);
   for (const ControlRow& row : ledger.controls)
@@ -104,11 +114,13 @@ Commit set_back(Ledger& ledger, Time now) {
   raise(newest, ledger.runs);
   raise(newest, ledger.stages);
   raise(newest, ledger.controls);
+  raise(newest, ledger.origins);
   const Millis ahead = newest - now;
   Commit moved;
   moved.runs = move_back(ledger.runs, now, ahead);
   moved.stages = move_back(ledger.stages, now, ahead);
   moved.controls = move_back(ledger.controls, now, ahead);
+  moved.origins = move_back(ledger.origins, now, ahead);
   return moved;
 }
 
@@ -231,11 +243,14 @@ void Draft::memo(FlowRecord& record, const Json& memo) {
 
 void Draft::tell() {
   commit.notified.clear();
+  commit.origins.clear();
   for (const auto& [flow, record] : touched_) {
     const auto before = records_.find(flow);
     const bool known = before != records_.end() && !forgotten.contains(flow);
     if (known ? record.notified != before->second.notified : record.notified != NotifiedState{})
       commit.notified.emplace_back(flow, json_of(record.notified));
+    if (known ? record.origin != before->second.origin : record.origin != FlowOrigin{})
+      commit.origins.emplace_back(flow, record.origin);
   }
 }
 
@@ -300,6 +315,21 @@ void Draft::accept(FlowRecord& record, const AcceptedRow& row,
   std::erase_if(commit.accepted, [&](const auto& pair) { return pair.first.path == row.path; });
   commit.accepted.emplace_back(row, document->text());
   documents[row.path] = std::move(document);
+}
+
+void Draft::identify(const FlowId& flow, const std::string& path, FileIdentity identity,
+                     bool anew) {
+  const FlowRecord* const known = find(flow);
+  const auto file = known->origin.files.find(path);
+  const FileIdentity before = file == known->origin.files.end() ? 0 : file->second;
+  if (identity == 0 || (identity == before && !anew))
+    return;
+  identified.insert({flow, path});
+  if (identity == before)
+    return;
+  if (before != 0)
+    let_go.insert({{flow, path}, before});
+  touch(flow).origin.files[path] = identity;
 }
 
 bool Draft::no_longer_rejected(FlowRecord& record, const std::string& path) {

@@ -35,6 +35,7 @@ struct FlowRecord {
   std::vector<Run> runs;
   ControlRow control;
   NotifiedState notified;
+  FlowOrigin origin;
   Time last_activity{};
 
   // Derived from the members above; computed again after a restart.
@@ -57,6 +58,13 @@ struct FlowRecord {
 };
 
 using FlowRecords = std::map<FlowId, FlowRecord>;
+
+/// A file of a flow.
+struct FlowFile {
+  FlowId flow;
+  std::string path;
+  auto operator<=>(const FlowFile&) const = default;
+};
 
 /// Control reasons that a new configuration causes; see engine/intake/moved_files.h.
 inline constexpr std::string_view kMoved = "moved";
@@ -115,9 +123,11 @@ class Draft {
   void stage(const FlowRecord& record, const Subject& subject);
   /// Sets the dialect's memo if it differs.
   void memo(FlowRecord& record, const Json& memo);
-  /// Adds to the transaction which notifications were sent, for the touched flows where that
-  /// changed.
+  /// Adds to the transaction which notifications were sent and where files come from, for the
+  /// touched flows where that changed.
   void tell();
+  /// The file of the path has this identity (0: unknown). `anew`: it was gone before.
+  void identify(const FlowId& flow, const std::string& path, FileIdentity identity, bool anew);
   /// Drops a flow without live runs. What this step finds of it afterwards belongs to a new flow of
   /// the same name, because journal and `publish` drop first and add then.
   void forget(const FlowId& flow);
@@ -158,6 +168,10 @@ class Draft {
   std::map<std::string, Digest> gave_way;  ///< see PendingWrites::gave_way
   std::set<std::string> looked_at;         ///< see PendingWrites::looked_at
   std::set<std::string> compared;          ///< paths compared with the version in force
+  std::set<FlowFile> identified;           ///< names that have another file than before
+  /// Names that are gone or have another file now, with the file that they had.
+  std::set<std::pair<FlowFile, FileIdentity>> let_go;
+  std::set<std::string> renamed;  ///< see SeenRenames
 
  private:
   const FlowRecords& records_;

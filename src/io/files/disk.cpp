@@ -181,11 +181,13 @@ Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_
   // Take the stamp before the bytes: a write in between then gives a different stamp.
   struct stat info {};
   const Stamp stamp = fstat(fd->get(), &info) == 0 ? stamp_of(info) : 0;
+  const FileIdentity identity = identity_of(fd->get());
   Result<std::string> bytes = read_bytes(fd->get());
   if (!bytes)
     return pass_on(bytes);
   const Digest digest = digest_of(*bytes);
-  return FileBytes{.bytes = std::move(*bytes), .digest = digest, .stamp = stamp};
+  return FileBytes{
+      .bytes = std::move(*bytes), .digest = digest, .stamp = stamp, .identity = identity};
 }
 
 Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigned depth) {

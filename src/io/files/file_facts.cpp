@@ -37,6 +37,19 @@ Stamp stamp_of(const struct stat& info) {
   return digest.low == 0 ? 1 : digest.low;
 }
 
+FileIdentity identity_of(int fd) {
+  struct statx info {};
+  constexpr unsigned kWanted = STATX_INO | STATX_BTIME;
+  if (statx(fd, "", AT_EMPTY_PATH, kWanted, &info) != 0 || (info.stx_mask & kWanted) != kWanted)
+    return 0;
+  const std::array<std::uint64_t, 5> parts = {info.stx_dev_major, info.stx_dev_minor, info.stx_ino,
+                                              static_cast<std::uint64_t>(info.stx_btime.tv_sec),
+                                              info.stx_btime.tv_nsec};
+  const Digest digest =
+      digest_of(std::string_view(reinterpret_cast<const char*>(parts.data()), sizeof(parts)));
+  return digest.low == 0 ? 1 : digest.low;
+}
+
 // The kernel refuses a read lease while a process has the file open for writing. It grants no lease
 // to a user who does not own the file, and some file systems have no leases. If a writer opens the
 // file while we hold the lease, the kernel sends the signal set here: SIGURG is ignored, the

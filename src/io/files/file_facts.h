@@ -21,6 +21,9 @@ std::int64_t nanoseconds(const timespec& time);
 /// about every 4 ms.
 Stamp stamp_of(const struct stat& info);
 
+/// The identity of an open file. 0: the file system does not know when a file was born.
+FileIdentity identity_of(int fd);
+
 enum class OpenWriters {
   none,
   some,

@@ -162,6 +162,8 @@ class SqliteJournal : public Journal {
             [&](const auto& row) { return rows::write_memo(*db_, row.first, row.second); });
     for_all(commit.notified,
             [&](const auto& row) { return rows::write_notified(*db_, row.first, row.second); });
+    for_all(commit.origins,
+            [&](const auto& row) { return rows::write_origin(*db_, row.first, row.second); });
     for_all(commit.controls, write_row);
     // Ended runs first: a voided one makes room for the same attempt, started again in the same
     // step.

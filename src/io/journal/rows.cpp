@@ -151,6 +151,11 @@ Result<void> write_notified(Database& db, const FlowId& flow, const Json& notifi
              notified.dump());
 }
 
+Result<void> write_origin(Database& db, const FlowId& flow, const FlowOrigin& origin) {
+  return run(db, "INSERT OR REPLACE INTO origins VALUES(?,?,?)", flow.dialect, flow.name,
+             json_of(origin).dump());
+}
+
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
       "INSERT INTO runs "
@@ -225,6 +230,7 @@ Result<void> forget(Database& db, const FlowId& flow) {
       "DELETE FROM generations WHERE dialect=? AND flow=?",
       "DELETE FROM memos WHERE dialect=? AND flow=?",
       "DELETE FROM told WHERE dialect=? AND flow=?",
+      "DELETE FROM origins WHERE dialect=? AND flow=?",
       "INSERT OR IGNORE INTO forgotten_runs SELECT id FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM intents WHERE dialect=? AND flow=?",
@@ -388,6 +394,11 @@ Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& l
        [&](Statement& row) {
          FlowId flow = flow_of(row);
          ledger.memos.emplace_back(std::move(flow), read_json(row));
+       });
+  load("origins", "SELECT dialect, flow, origin FROM origins ORDER BY dialect, flow",
+       [&](Statement& row) {
+         FlowId flow = flow_of(row);
+         ledger.origins.emplace_back(std::move(flow), flow_origin_of(*read_json(row)));
        });
   // This only prevents repeated notifications, so damage is no reason to refuse the journal.
   load("told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", [&](Statement& row) {

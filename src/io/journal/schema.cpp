@@ -107,6 +107,12 @@ ALTER TABLE runs ADD COLUMN error TEXT NOT NULL DEFAULT '';
 DROP INDEX runs_once;
 CREATE UNIQUE INDEX runs_once ON runs(dialect, flow, subject, generation, role, turn, attempt)
   WHERE outcome NOT IN ('voided', 'limited', 'transient', 'auth') AND forgiven = 0;
+)sql",
+                                    // Which files a flow has, and their former names.
+                                    R"sql(
+CREATE TABLE origins(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, origin TEXT NOT NULL,
+  PRIMARY KEY(dialect, flow)) STRICT;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

@@ -215,8 +215,13 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
     // of them.
     case EventMeaning::file:
       if (const std::string path = join_path(path_of(node), name);
-          node.level >= 0 || scope_.level(path))
+          node.level >= 0 || scope_.level(path)) {
         changes.paths.insert(path);
+        if ((event.mask & IN_MOVED_FROM) != 0)
+          leaves_ = {event.cookie, path};
+        else if ((event.mask & IN_MOVED_TO) != 0 && event.cookie == leaves_.first)
+          changes.renames.emplace_back(std::exchange(leaves_, {}).second, path);
+      }
       return;
     case EventMeaning::file_made:
       if (const std::string path = join_path(path_of(node), name);
@@ -268,7 +273,11 @@ bool InotifyTree::read_some(Changes& changes, bool& overflow) {
     const char* const name = buffer_.data() + at + sizeof(head);
     at += sizeof(head) + head.len;
     overflow = overflow || meaning(head.mask) == EventMeaning::overflow;
-    handle({.watch = head.wd, .mask = head.mask, .name = {name, strnlen(name, head.len)}}, changes);
+    handle({.watch = head.wd,
+            .mask = head.mask,
+            .cookie = head.cookie,
+            .name = {name, strnlen(name, head.len)}},
+           changes);
   }
   return true;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <sys/inotify.h>
@@ -66,6 +67,7 @@ class InotifyTree : private Pinned {
   struct Event {
     int watch;
     std::uint32_t mask;
+    std::uint32_t cookie;
     std::string_view name;
   };
 
@@ -106,6 +108,8 @@ class InotifyTree : private Pinned {
   std::string waits_at_;
   int guard_ = -1;
   std::string guarded_name_;
+  /// The cookie and the former name of a file whose new name comes with the next event.
+  std::pair<std::uint32_t, std::string> leaves_;
   bool look_at_root_ = false;
   bool lost_root_ = false;
 };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/pinned.h"
@@ -25,6 +26,9 @@ namespace baton {
 struct Changes {
   std::set<std::string> paths;  ///< relative to the root; the file may be gone
   std::set<std::string> rescans;
+  /// Files that were seen to be renamed, old and new name, in order. Only inotify sees them, and
+  /// not after an overflow. The names are in `paths`, too.
+  std::vector<std::pair<std::string, std::string>> renames;
   bool empty() const { return paths.empty() && rescans.empty(); }
   bool operator==(const Changes&) const = default;
 };
