@@ -17,6 +17,7 @@
 #include "io/files/lock.h"
 #include "io/journal/journal.h"
 #include "io/system/process.h"
+#include "workspace/acting_user.h"
 #include "workspace/agent_spec.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
@@ -91,10 +92,15 @@ struct Context::Opening {
   bool follow = false;  ///< use the configuration of the running daemon
   bool anyway = false;  ///< go on if the configuration cannot be used
   bool quiet = false;   ///< print no faults
+  bool state = true;    ///< the command works on the state of the root
   std::string here;     ///< "": the current folder
 };
 
 Result<Context> Context::open(const Places& places) {
+  return open(places, Opening{.state = false});
+}
+
+Result<Context> Context::open_with_state(const Places& places) {
   return open(places, Opening{});
 }
 
@@ -118,6 +124,9 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   const std::string here = opening.here.empty() ? fs::current_path(error).string() : opening.here;
   if (error && places.root.empty())
     return fail(Errc::not_found, "the current folder is gone");
+  if (opening.state)
+    if (auto acting = act_as_owner_of_state(places, here); !acting)
+      return pass_on(acting);
   auto root = existing_folder(places.root.empty() ? nearest_root(here) : places.root);
   // The root is gone. A command can still show and stop the agents that run on it.
   if (!root && opening.anyway && context.is_known(places.root)) {

@@ -2,7 +2,9 @@
 
 // Finds what a command or a daemon works on: the root, its configuration, and where its state lies.
 // The configuration may be missing, broken, or different from what the running daemon uses, so
-// there are four ways to open a context. Only `make_state_folder` changes anything on disk.
+// there are some ways to open a context. Only `make_state_folder` changes anything on disk. All
+// ways but `open` are for the state of the root, so root continues as the user of that state
+// (workspace/acting_user.h).
 
 #include <functional>
 #include <map>
@@ -27,6 +29,8 @@ class Context {
   /// io: the root or the configuration cannot be read. Errc::config: the configuration is wrong or
   /// not trusted; `open` has printed every fault on stderr.
   static Result<Context> open(const Places& places);
+  /// The same for a command that works on the state of the root.
+  static Result<Context> open_with_state(const Places& places);
   /// For commands that a running daemon carries out. Uses the configuration of the daemon, because
   /// the file may have changed since. Without a daemon it works like `open`. Errc::denied: this
   /// user cannot read the daemon's configuration. `here` replaces the current folder.

@@ -198,9 +198,13 @@ DaemonStatuses statuses_of(const std::vector<StateParent>& parents,
   std::map<std::string, DaemonStatus> found;
   for (const StateParent& parent : parents) {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(parent.path, error))
-      if (auto status = read(entry.path().string()))
-        found.emplace(entry.path().string(), *std::move(status));
+    for (const auto& entry : fs::directory_iterator(parent.path, error)) {
+      const std::string folder = entry.path().string();
+      if (!check_usable(folder))
+        continue;
+      if (auto status = read(folder))
+        found.emplace(folder, *std::move(status));
+    }
   }
   return {found.begin(), found.end()};
 }

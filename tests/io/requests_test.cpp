@@ -163,21 +163,6 @@ TEST_CASE("answers are removed after an hour, and names do not lead outside") {
   CHECK_FALSE(post_request(state / "none", pause_request()));
 }
 
-TEST_CASE("a request of root belongs to the owner of the state folder") {
-  const TempFolder state;
-  if (geteuid() != 0 || chown(state.path().c_str(), 1234, 1234) != 0) {
-    MESSAGE("skipped: needs root");
-    return;
-  }
-  const auto id = post_request(state.path(), pause_request());
-  REQUIRE(id);
-  struct stat info {};
-  REQUIRE(stat((state / "requests/" + id->id + ".json").c_str(), &info) == 0);
-  CHECK(info.st_uid == 1234);
-  std::vector<std::string> damaged;
-  CHECK(requests_of(state.path())->pending(damaged).size() == 1);
-}
-
 TEST_CASE("the clock starts at the wall and does not go back") {
   const auto clock = real_clock();
   const Time now = clock->now();

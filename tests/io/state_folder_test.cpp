@@ -146,6 +146,31 @@ TEST_CASE("a parent that cannot be used is refused when asked for, else passed o
   CHECK(code_of(make_state_folder(outer / "root", asked(outer / "open"), {})) == Errc::denied);
 }
 
+TEST_CASE("parents that are made are closed, and open ones are refused") {
+  const TempFolder outer;
+  fs::create_directories(outer / "root");
+  const mode_t before = umask(0);
+  const auto made = make_state_folder(outer / "root", asked(outer / "state/deep"), {});
+  umask(before);
+  REQUIRE(made);
+  struct stat info {};
+  for (const std::string path : {"state", "state/deep"}) {
+    REQUIRE(stat((outer / path).c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777U) == 0700U);
+  }
+  for (const std::string& open : {outer / "state", outer / "state/deep", *made}) {
+    CAPTURE(open);
+    REQUIRE(stat(open.c_str(), &info) == 0);
+    REQUIRE(chmod(open.c_str(), 0777) == 0);
+    const auto refused = make_state_folder(outer / "root", asked(outer / "state/deep"), {});
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::denied);
+    CHECK(refused.error().where == open);
+    CHECK(refused.error().message.find("`chmod go-w " + open + "`") != std::string::npos);
+    REQUIRE(chmod(open.c_str(), info.st_mode & 07777U) == 0);
+  }
+}
+
 TEST_CASE("A44 a root is locked by one process only, which is named") {
   const TempFolder outer;
   const std::string root = outer / "root";

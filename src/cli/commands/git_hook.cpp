@@ -10,6 +10,7 @@
 #include "cli/who_asks.h"
 #include "io/files/disk.h"
 #include "io/system/git.h"
+#include "workspace/acting_user.h"
 #include "workspace/command.h"
 #include "workspace/configuration_file.h"
 #include "workspace/context.h"
@@ -160,6 +161,8 @@ ExitCode hook_command(Words words) {
   }
   if (const auto code = refused_to_agent_anywhere(places, "hook"))
     return *code;
+  if (const auto acting = act_as_owner_of_work_tree(); !acting)
+    return complain(acting.error());
   const auto repository = GitRepository::here();
   if (!repository)
     return complain(repository.error());

@@ -78,7 +78,7 @@ ExitCode prune_command(Words words) {
   options.places(places);
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open(places);
+  const auto context = Context::open_with_state(places);
   if (!context)
     return complain(context.error());
   const RetentionConfig& configured = context->config().retention;

@@ -15,6 +15,7 @@
 #include "daemon/service.h"
 #include "io/system/process.h"
 #include "io/system/state_folder.h"
+#include "workspace/acting_user.h"
 #include "workspace/agent_user.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
@@ -390,6 +391,8 @@ ExitCode run_command_line(Words words) {
   }
   if (!arguments.roots.empty())
     places.root = arguments.roots.front();
+  if (const auto own = refuse_state_of_others(places); !own)
+    return complain(own.error());
   auto context = Context::open(places);
   if (!context)
     return complain(context.error());

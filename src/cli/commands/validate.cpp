@@ -6,6 +6,7 @@
 #include "config/config_fields.h"
 #include "findings/report.h"
 #include "io/system/git.h"
+#include "workspace/acting_user.h"
 #include "workspace/command.h"
 #include "workspace/folders.h"
 #include "workspace/options.h"
@@ -158,6 +159,9 @@ bool settle(ValidateArguments& arguments) {
 /// A commit covers the whole repository. If no configuration names the root, it is the top of the
 /// repository, as in a hook, and not the current folder.
 Result<Context> open_context(const ValidateArguments& arguments) {
+  if (arguments.request.staged)
+    if (auto acting = act_as_owner_of_work_tree(); !acting)
+      return pass_on(acting);
   auto context = Context::open(arguments.places);
   std::error_code error;
   if (!context || !arguments.request.staged || context->root_is_named() ||

@@ -116,8 +116,6 @@ Result<Fd> make_part(int state, const std::string& part) {
   return made;
 }
 
-// Gives the file to the owner of the state folder: root may send a request to a daemon of another
-// user.
 Result<CompleteFile> write_complete(int state, const std::string& part, const std::string& name,
                                     std::string_view text) {
   constexpr mode_t kFileMode = 0640;
@@ -125,21 +123,13 @@ Result<CompleteFile> write_complete(int state, const std::string& part, const st
   auto folder = make_part(state, part);
   if (!folder)
     return pass_on(folder);
-  struct stat owner {};
-  const bool hand_over = geteuid() == 0 && fstat(state, &owner) == 0;
-  if (hand_over && fchown(folder->get(), owner.st_uid, owner.st_gid) != 0)
-    return system_error(errno, "cannot be handed over", part);
   auto fresh = write_temporary(folder->get(), name, text, -1, where);
   if (!fresh)
     return pass_on(fresh);
-  Result<void> done;
-  if (hand_over && fchown(fresh->fd.get(), owner.st_uid, owner.st_gid) != 0)
-    done = system_error(errno, "cannot be handed over", where);
-  if (done && fchmod(fresh->fd.get(), kFileMode) != 0)
-    done = system_error(errno, "mode cannot be set", where);
-  if (!done) {
+  if (fchmod(fresh->fd.get(), kFileMode) != 0) {
+    auto error = system_error(errno, "mode cannot be set", where);
     unlinkat(folder->get(), fresh->name.c_str(), 0);
-    return pass_on(done);
+    return error;
   }
   return CompleteFile{std::move(*folder), part, name, fresh->name, std::move(fresh->fd)};
 }

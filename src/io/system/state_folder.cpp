@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "io/files/fd.h"
 #include "io/files/lock.h"
+#include "io/files/path_trust.h"
+#include "io/system/acting_as.h"
 #include "io/system/process.h"
 
 namespace baton {
@@ -49,26 +51,53 @@ bool inside(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// The folder must be ours: a user who can write it can make us start anything.
-Result<void> check_own(const std::string& path) {
+std::string state_path(const std::string& parent, const std::string& real_root) {
+  return (fs::path(parent) / state_name(real_root)).string();
+}
+
+/// The user to whom a state folder belongs, without opening it.
+std::optional<uid_t> owner_of(const std::string& path) {
   struct stat info {};
-  if (lstat(path.c_str(), &info) != 0)
+  return lstat(path.c_str(), &info) == 0 ? std::optional(info.st_uid) : std::nullopt;
+}
+
+/// A user who can write the folder, or exchange it, can make us start anything.
+Result<void> check_safe(const std::string& path) {
+  const auto owner = owner_of(path);
+  if (!owner)
     return system_error(errno, "cannot be looked at", path);
-  if (!S_ISDIR(info.st_mode))
-    return fail(Errc::denied, "is not a folder", path);
-  if (geteuid() != 0 && info.st_uid != geteuid())
-    return fail(Errc::denied, "belongs to user " + std::to_string(info.st_uid), path);
-  if ((info.st_mode & S_IWOTH) != 0)
-    return fail(Errc::denied, "can be written by everybody", path);
+  if (*owner != geteuid())
+    return refused(OtherState{*owner, path});
+  auto trusted = trusted_folder(path);
+  if (!trusted && trusted.error().where != path && trusted.error().code == Errc::denied)
+    trusted.error().message += "; who can exchange this folder can exchange the state folder " +
+                               path +
+                               " below it; change that, or name another folder with "
+                               "--state-dir";
+  return trusted;
+}
+
+/// Creates missing folders one by one: the umask of a service may leave them open to everybody.
+Result<void> make_parents(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error) || path == path.parent_path())
+    return {};
+  if (auto above = make_parents(path.parent_path()); !above)
+    return above;
+  if (mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)
+    return system_error(errno, "folder cannot be made", path.string());
   return {};
 }
 
 Result<std::string> make_below(const std::string& parent, const std::string& name) {
-  std::error_code error;
-  fs::create_directories(parent, error);
-  if (error)
-    return system_error(error.value(), "folder cannot be made", parent);
   const std::string path = (fs::path(parent) / name).string();
+  // Say whose the state is, and not that its parent is another user's.
+  if (const auto owner = owner_of(path); owner && *owner != geteuid())
+    return refused(OtherState{*owner, path});
+  if (auto made = make_parents(parent); !made)
+    return pass_on(made);
+  if (auto trusted = trusted_folder(parent); !trusted)
+    return pass_on(trusted);
   if (mkdir(path.c_str(), kStateFolderMode) == 0) {
     const Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!made)
@@ -78,8 +107,8 @@ Result<std::string> make_below(const std::string& parent, const std::string& nam
   } else if (errno != EEXIST) {
     return system_error(errno, "folder cannot be made", path);
   }
-  if (auto own = check_own(path); !own)
-    return pass_on(own);
+  if (auto safe = check_safe(path); !safe)
+    return pass_on(safe);
   if (access(path.c_str(), W_OK | X_OK) != 0)
     return system_error(errno, "cannot be written", path);
   return path;
@@ -120,6 +149,17 @@ Result<std::string> use(const StateParent& parent, const std::string& name,
 }
 
 }  // namespace
+
+tl::unexpected<Error> refused(const OtherState& other) {
+  const std::string parent = fs::path(other.path).parent_path().string();
+  return fail(Errc::denied,
+              "belongs to " + user_text(other.owner) + ", and " +
+                  (geteuid() == 0 ? "root uses no state of other users"
+                                  : "this is " + user_text(geteuid())) +
+                  "; use `" + command_as(other.owner, "--state-dir", parent) +
+                  "`, or name a folder of your own with --state-dir",
+              other.path);
+}
 
 std::vector<StateParent> state_parents(const std::string& option, const std::string& configured) {
   std::vector<StateParent> parents;
@@ -187,6 +227,11 @@ Result<std::string> make_state_folder(const std::string& root,
     auto path = use(parent, name, *trees);
     if (path || parent.asked_for)
       return path;
+    // Another user serves this root already. Root takes that for a slip, and not for a place that
+    // cannot be used.
+    if (const auto owner = owner_of(state_path(parent.path, *real_root));
+        geteuid() == 0 && owner && *owner != 0)
+      return path;
     last = std::move(path.error());
   }
   if (last)
@@ -197,13 +242,10 @@ Result<std::string> make_state_folder(const std::string& root,
 
 namespace {
 
-/// The name of the user of a process.
-std::string user_of(std::int64_t pid) {
-  const auto number = user_of_process(pid);
-  if (!number)
-    return "";
-  const struct passwd* const user = getpwuid(*number);  // NOLINT(concurrency-mt-unsafe): one
-  return user != nullptr ? user->pw_name : std::to_string(*number);
+/// The user of a process.
+std::optional<uid_t> user_of(std::int64_t pid) {
+  const auto user = user_of_process(pid);
+  return user ? std::optional(static_cast<uid_t>(*user)) : std::nullopt;
 }
 
 tl::unexpected<Error> served_elsewhere(const std::string& root, std::int64_t pid,
@@ -211,12 +253,15 @@ tl::unexpected<Error> served_elsewhere(const std::string& root, std::int64_t pid
   std::string looked;
   for (const StateParent& parent : parents)
     looked += (looked.empty() ? "" : ", ") + parent.path;
-  const std::string user = user_of(pid);
+  const auto user = user_of(pid);
+  const bool other = user && *user != geteuid();
   return fail(Errc::denied,
-              "is served by process " + std::to_string(pid) + (user.empty() ? "" : " of " + user) +
-                  ", whose state is in none of " + looked +
+              "is served by process " + std::to_string(pid) +
+                  (user ? " of " + user_text(*user) : "") + ", whose state is in none of " +
+                  looked +
                   ", or this user may not read it; name the folder with --state-dir, or run this "
-                  "command as the user of the daemon",
+                  "command as the user of the daemon" +
+                  (other ? ": `" + command_as(*user) + "`" : ""),
               root);
 }
 
@@ -228,29 +273,61 @@ Result<std::string> find_state_folder(const std::string& root,
   if (!real_root)
     return real_root;
   std::optional<std::string> first;
+  std::optional<Error> unusable;
   const std::int64_t holder = holder_of_root(*real_root);
   bool elsewhere = holder > 0;
   for (const StateParent& parent : parents_of(*real_root, parents)) {
     std::error_code error;
-    const fs::path path = fs::path(parent.path) / state_name(*real_root);
+    const std::string path = state_path(parent.path, *real_root);
     if (!fs::is_directory(path, error))
       continue;
-    if (daemon_lives(path.string()))
-      return path.string();
-    elsewhere = elsewhere && lock_holder(path.string()).pid != holder;
+    if (auto usable = check_usable(path); !usable) {
+      if (!unusable)
+        unusable = std::move(usable.error());
+      continue;
+    }
+    if (daemon_lives(path))
+      return path;
+    elsewhere = elsewhere && lock_holder(path).pid != holder;
     if (!first)
-      first = path.string();
+      first = path;
   }
   // The root may be another root of the agent's daemon.
   if (const std::string told = variable(kRootStateVariable); !told.empty())
-    if (const std::string path = told + "/" + state_name(*real_root); daemon_lives(path))
+    if (const std::string path = told + "/" + state_name(*real_root);
+        check_usable(path) && daemon_lives(path))
       return path;
+  if (unusable && !first)
+    return tl::unexpected(*std::move(unusable));
   // Look again: the daemon may have started or ended in this moment.
   if (elsewhere && holder_of_root(*real_root) == holder)
     return served_elsewhere(*real_root, holder, parents);
   if (!first)
     return fail(Errc::not_found, "no daemon has served this root yet", root);
   return *std::move(first);
+}
+
+Result<void> check_usable(const std::string& state_folder) {
+  return geteuid() == 0 ? check_safe(state_folder) : Result<void>();
+}
+
+std::optional<OtherState> state_of_other(const std::vector<std::string>& roots,
+                                         const std::vector<StateParent>& parents) {
+  std::optional<OtherState> other;
+  for (const std::string& root : roots) {
+    const auto real_root = real_path(root);
+    if (!real_root)
+      continue;
+    for (const StateParent& parent : parents_of(*real_root, parents)) {
+      const std::string path = state_path(parent.path, *real_root);
+      const auto owner = owner_of(path);
+      if (owner == uid_t{0})
+        return std::nullopt;
+      if (owner && !other)
+        other = OtherState{*owner, path};
+    }
+  }
+  return other;
 }
 
 }  // namespace baton

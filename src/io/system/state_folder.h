@@ -3,10 +3,16 @@
 // Finds or creates the state folder of a root: the folder with its journal, runs and requests. It
 // is outside the root, because agents can write there. Its parent comes from an option, the
 // configuration, the environment or the usual places, in this order.
+//
+// Who can write a state folder, or exchange it, decides what baton starts. So no other user may be
+// able to write it or a folder above it, and root uses only state folders that are root's.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "base/result.h"
 
@@ -38,17 +44,35 @@ std::string state_name(std::string_view real_root);
 /// Errc::not_found, denied, io.
 Result<std::string> real_path(const std::string& path);
 
-/// For writers: creates the folder (mode 0750) below the first usable parent. Errc::config when the
-/// parent is inside one of `roots`, where agents can write. Errc::denied when no parent is usable
-/// or the folder belongs to another user.
+/// For writers: creates the folder (mode 0750) below the first usable parent. Creates the parent,
+/// too, if it is missing: with the mode 0700, whatever the umask is. Errc::config when the parent
+/// is inside one of `roots`, where agents can write. Errc::denied when no parent is usable, or the
+/// folder or one above it belongs to another user or can be written by others.
 Result<std::string> make_state_folder(const std::string& root,
                                       const std::vector<StateParent>& parents,
                                       const std::vector<std::string>& roots);
 
 /// For readers: of the existing state folders the one with a living daemon, else the first.
 /// Errc::not_found. Errc::denied: a daemon serves the root, but its state folder is in none of the
-/// parents or not readable.
+/// parents or not readable. Also if this process is root's, and the only state folder is not.
 Result<std::string> find_state_folder(const std::string& root,
                                       const std::vector<StateParent>& parents);
+
+/// Whether this process may use what lies in a state folder. Only root may not use all that it can
+/// open: for root, the folder and all above it must be root's. Errc::denied says what was found,
+/// and which command is right. Opens nothing.
+Result<void> check_usable(const std::string& state_folder);
+
+/// A state folder that belongs to another user.
+struct OtherState {
+  uid_t owner = 0;
+  std::string path;
+};
+/// For root, before anything of a state folder is opened: the state of these roots, if it belongs
+/// to another user. Nothing if root has state of its own for one of them, or there is no state yet.
+std::optional<OtherState> state_of_other(const std::vector<std::string>& roots,
+                                         const std::vector<StateParent>& parents);
+/// Errc::denied: whose it is, and the command that is right.
+tl::unexpected<Error> refused(const OtherState& other);
 
 }  // namespace baton
