@@ -306,7 +306,45 @@ def modes(exe):
             os.chmod(path, before)
 
 
+def links(exe):
+    """Nothing is removed through a link in the state folder, neither by `prune` nor by a daemon."""
+    with Place(exe) as place:
+        root = place.root("root", OTHER)
+        parent = place.folder("varlib", OTHER)
+        state = served(place, OTHER, root, parent)
+        strange = "0123456789abcdef" * 2
+        for name in (strange, ".spare/x", "keep"):
+            place.file(f"{os.path.relpath(place.folder('victim/' + name, OTHER), place.home)}/file", OTHER, "precious\n")
+        os.utime(f"{place.home}/victim/{strange}", (0, 0))
+        before = tree(place.home + "/victim")
+        runs = state + "/runs"
+        run = glob.glob(runs + "/[0-9a-f]*")[0]
+
+        def holds(code, *says):
+            for user in (0, OTHER):
+                done = place.baton(user, root, "prune", "--older-than", "1s", state=parent)
+                check(code is None or done.returncode == code and all(each in done.stderr for each in says), user, done)
+            place.file("root/t/1.json", OTHER, '{"status": "new"}\n')
+            place.file("root/t/1.json", OTHER, '{"status": "ready"}\n')
+            done = place.baton(OTHER, root, "run", "--once", "--act-on-existing", state=parent)
+            check(code is None or all(each in done.stderr for each in says), done)
+            check(tree(place.home + "/victim") == before, "changed through a link", done)
+        os.rename(runs, runs + ".real")
+        os.symlink(place.home + "/victim", runs)
+        holds(3, runs, "is a symbolic link")
+        os.unlink(runs)
+        os.rename(runs + ".real", runs)
+        for name in (".spare", strange, os.path.basename(run)):
+            if os.path.exists(f"{runs}/{name}"):
+                os.rename(f"{runs}/{name}", f"{state}/{name}.real")
+            os.symlink(place.home + "/victim", f"{runs}/{name}")
+            os.utime(f"{runs}/{name}", (0, 0), follow_symlinks=False)
+            holds(None)
+            if os.path.islink(f"{runs}/{name}"):
+                os.unlink(f"{runs}/{name}")
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         world.skip("not root, so there are no other users to try")
-    world.main_parts([the_daemon, the_line_works, commands, own_state_first, checking, modes])
+    world.main_parts([the_daemon, the_line_works, commands, own_state_first, checking, modes, links])

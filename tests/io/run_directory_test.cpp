@@ -145,6 +145,58 @@ TEST_CASE("a run's directory that its agent has closed is opened again, and can 
   }
 }
 
+TEST_CASE("nothing is made, read or removed through a link in the place of runs, .spare or a run") {
+  const TempFolder temp;
+  const std::string elsewhere = temp / "elsewhere";
+  const baton::RunFolder folder{.path = temp / "state/runs", .group = {}};
+  const std::string id(32, 'a');
+  fs::create_directories(elsewhere + "/" + id + "/deep");
+  fs::create_directories(elsewhere + "/.spare/" + id);
+  std::ofstream(elsewhere + "/" + id + "/stdout.log") << "x";
+  fs::create_directories(temp / "state");
+  const auto refused = [&](const auto& result) {
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == baton::Errc::not_regular);
+    CHECK(result.error().message.starts_with("is a symbolic link"));
+  };
+  const auto before = std::distance(fs::recursive_directory_iterator(elsewhere), {});
+  SUBCASE("runs") {
+    fs::create_symlink(elsewhere, folder.path);
+    refused(baton::open_run_directory(folder.path + "/" + id));
+    refused(baton::remove_run_directory(folder.path + "/" + id));
+    refused(baton::remove_run_directory(folder.path + "/.spare/" + id));
+    refused(baton::remove_spare_directories(folder));
+    refused(baton::make_spare_directory(folder, "7f"));
+    refused(baton::remake_run_directory(folder, "7f"));
+    CHECK_FALSE(baton::last_output_in(folder.path + "/" + id));
+  }
+  SUBCASE(".spare") {
+    fs::create_directories(folder.path);
+    fs::create_symlink(elsewhere, folder.path + "/.spare");
+    refused(baton::make_spare_directory(folder, "7f"));
+    refused(baton::remove_run_directory(folder.path + "/.spare/" + id));
+    (void)baton::remove_spare_directories(folder);
+  }
+  SUBCASE("a run") {
+    fs::create_directories(folder.path);
+    fs::create_symlink(elsewhere + "/" + id, folder.path + "/" + id);
+    CHECK_FALSE(baton::open_run_directory(folder.path + "/" + id));
+    CHECK_FALSE(baton::last_output_in(folder.path + "/" + id));
+    (void)baton::remove_run_directory(folder.path + "/" + id);
+    // The link itself goes aside.
+    CHECK(baton::remake_run_directory(folder, id));
+    CHECK(fs::is_directory(fs::symlink_status(folder.path + "/" + id)));
+  }
+  SUBCASE("runs, while a run is prepared") {
+    const auto spare = baton::make_spare_directory(folder, "7f");
+    REQUIRE(spare);
+    fs::rename(folder.path, temp / "state/real");
+    fs::create_symlink(temp / "state/real", folder.path);
+    refused(baton::move_into_place(folder, "7f", *spare, "prompt"));
+  }
+  CHECK(std::distance(fs::recursive_directory_iterator(elsewhere), {}) == before);
+}
+
 TEST_CASE("removing a run's folder follows no links") {
   const TempFolder temp;
   const fs::path run = temp / "run";

@@ -16,6 +16,7 @@
 #include "io/files/disk.h"
 #include "io/files/file_facts.h"
 #include "io/files/folder.h"
+#include "io/files/safe_open.h"
 #include "shim/protocol.h"
 
 namespace baton {
@@ -47,10 +48,12 @@ Result<Fd> make_file(const Fd& directory, const char* name, std::optional<unsign
   return made;
 }
 
-Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
-  if (mkdir(path.c_str(), kFolderMode) != 0)
+/// Makes the folder of that path, whose name is `name` in the open folder `at`.
+Result<Fd> make_folder(const RunFolder& folder, int at, const std::string& name,
+                       const std::string& path) {
+  if (mkdirat(at, name.c_str(), kFolderMode) != 0)
     return system_error(errno, "cannot make the folder", path);
-  Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  Fd made(openat(at, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made)
     return system_error(errno, "cannot open the folder", path);
   // Files that others create in it, above all the shim, get its group too.
@@ -59,6 +62,51 @@ Result<Fd> make_folder(const RunFolder& folder, const std::string& path) {
   if (auto settled = settle(made.get(), mode, folder.group, path); !settled)
     return pass_on(settled);
   return made;
+}
+
+/// Opens a folder that may be on another mount, but no link. An agent can put a link there, and
+/// what baton makes and removes would then be elsewhere.
+Result<Fd> open_no_link(int at, const std::string& name, const std::string& path) {
+  Fd folder(openat(at, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder)
+    return folder;
+  const int number = errno;
+  struct stat status {};
+  if (fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
+    return fail(Errc::not_regular,
+                "is a symbolic link, and baton follows none below its state folder; remove the "
+                "link and put the folder itself there",
+                path);
+  return system_error(number, "cannot open the folder of the runs", path);
+}
+
+/// The folder of all runs; made if it is missing.
+Result<Fd> make_runs(const RunFolder& folder) {
+  auto runs = open_runs_folder(folder.path);
+  if (runs || runs.error().code != Errc::not_found)
+    return runs;
+  runs = make_folder(folder, AT_FDCWD, folder.path, folder.path);
+  // Another process may have been faster.
+  if (!runs && runs.error().code == Errc::changed)
+    return open_runs_folder(folder.path);
+  return runs;
+}
+
+/// An entry of the folder of the runs, or of `.spare` in it.
+struct Entry {
+  Fd above;
+  std::string name;
+};
+Result<Entry> entry_of(const std::string& path) {
+  const SplitPath parts = split_path(path);
+  const SplitPath outer = split_path(parts.folder);
+  const bool spare = outer.name == kSpareFolder;
+  auto above = open_runs_folder(spare ? outer.folder : parts.folder);
+  if (above && spare)
+    above = open_no_link(above->get(), kSpareFolder, parts.folder);
+  if (!above)
+    return pass_on(above);
+  return Entry{*std::move(above), parts.name};
 }
 
 /// Opens a folder. An agent of our own user may have removed our rights to it; then this function
@@ -265,17 +313,17 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
 }
 
 Result<SpareDirectory> make_spare_directory(const RunFolder& folder, const RunId& run) {
-  const std::string spares = folder.path + "/" + kSpareFolder;
-  for (const std::string& above : {folder.path, spares}) {
-    struct stat status {};
-    if (stat(above.c_str(), &status) == 0)
-      continue;
-    auto made = make_folder(folder, above);
-    if (!made && made.error().code != Errc::changed)
-      return pass_on(made);
-  }
-  SpareDirectory spare{.directory = {}, .path = spares + "/" + run};
-  auto directory = make_folder(folder, spare.path);
+  const std::string place = folder.path + "/" + kSpareFolder;
+  auto runs = make_runs(folder);
+  if (!runs)
+    return pass_on(runs);
+  auto spares = open_no_link(runs->get(), kSpareFolder, place);
+  if (!spares && spares.error().code == Errc::not_found)
+    spares = make_folder(folder, runs->get(), kSpareFolder, place);
+  if (!spares)
+    return pass_on(spares);
+  SpareDirectory spare{.directory = {}, .path = place + "/" + run};
+  auto directory = make_folder(folder, spares->get(), run, spare.path);
   if (!directory)
     return pass_on(directory);
   if (auto lock = make_file(*directory, shim::kLockFile, folder.group); !lock) {
@@ -301,9 +349,13 @@ Result<void> write_claim(const RunFolder& folder, const SpareDirectory& spare,
 Result<std::string> move_into_place(const RunFolder& folder, const RunId& run,
                                     const SpareDirectory& spare) {
   std::string path = folder.path + "/" + run;
+  const auto from = entry_of(spare.path);
+  const auto to = entry_of(path);
+  if (!from || !to)
+    return tl::unexpected(from ? to.error() : from.error());
   // The directory must look new: an old one that is not in the journal is removed as a leftover.
   if (futimens(spare.directory.get(), nullptr) != 0 ||
-      rename(spare.path.c_str(), path.c_str()) != 0)
+      renameat(from->above.get(), from->name.c_str(), to->above.get(), run.c_str()) != 0)
     return system_error(errno, "cannot give the run its place", path);
   return path;
 }
@@ -327,8 +379,15 @@ Result<void> remove_spare_directories(const RunFolder& folder) {
   return remove_run_directory(folder.path + "/" + kSpareFolder);
 }
 
+Result<Fd> open_runs_folder(const std::string& path) {
+  return open_no_link(AT_FDCWD, path, path);
+}
+
 Result<Fd> open_run_directory(const std::string& path) {
-  Fd directory = enter(AT_FDCWD, path);
+  const auto entry = entry_of(path);
+  if (!entry)
+    return tl::unexpected(entry.error());
+  Fd directory = enter(entry->above.get(), entry->name);
   if (!directory)
     return system_error(errno, "cannot open the run directory", path);
   return directory;
@@ -336,17 +395,15 @@ Result<Fd> open_run_directory(const std::string& path) {
 
 Result<Fd> remake_run_directory(const RunFolder& folder, const RunId& run) {
   const std::string path = folder.path + "/" + run;
-  auto made = make_folder(folder, path);
-  if (!made && made.error().code == Errc::not_found) {
-    if (auto above = make_folder(folder, folder.path); !above)
-      return above;
-    made = make_folder(folder, path);
-  }
+  const auto runs = make_runs(folder);
+  if (!runs)
+    return tl::unexpected(runs.error());
+  auto made = make_folder(folder, runs->get(), run, path);
   if (!made && made.error().code == Errc::changed) {
-    const std::string aside = folder.path + "/.aside." + random_hex(8);
-    if (rename(path.c_str(), aside.c_str()) != 0)
+    const std::string aside = ".aside." + random_hex(8);
+    if (renameat(runs->get(), run.c_str(), runs->get(), aside.c_str()) != 0)
       return system_error(errno, "cannot move aside what is no run directory", path);
-    made = make_folder(folder, path);
+    made = make_folder(folder, runs->get(), run, path);
   }
   return made;
 }
@@ -491,9 +548,12 @@ std::string prompt_text(const Fd& directory) {
 
 std::optional<Time> last_output_in(const std::string& path) {
   std::optional<Time> last;
+  const auto directory = open_run_directory(path);
+  if (!directory)
+    return last;
   for (const char* name : {shim::kStdoutFile, shim::kStderrFile}) {
     struct stat status {};
-    if (lstat((path + "/" + name).c_str(), &status) != 0 || status.st_size == 0)
+    if (fstatat(directory->get(), name, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_size == 0)
       continue;
     const Time time = Time(std::chrono::seconds(status.st_mtim.tv_sec)) +
                       Millis(status.st_mtim.tv_nsec / 1'000'000);
@@ -503,16 +563,18 @@ std::optional<Time> last_output_in(const std::string& path) {
 }
 
 Result<void> remove_run_directory(const std::string& path) {
-  auto directory = open_run_directory(path);
-  if (!directory)
-    return directory.error().code == Errc::not_found ? Result<void>()
-                                                     : Result<void>(pass_on(directory));
+  const auto entry = entry_of(path);
+  if (!entry)
+    return entry.error().code == Errc::not_found ? Result<void>() : tl::unexpected(entry.error());
+  const Fd directory = enter(entry->above.get(), entry->name);
+  if (!directory && errc_of(errno) == Errc::not_found)
+    return {};
   struct stat status {};
-  if (fstat(directory->get(), &status) != 0)
+  if (!directory || fstat(directory.get(), &status) != 0)
     return system_error(errno, "cannot look at the run directory", path);
-  if (auto emptied = empty_folder(*directory, status.st_dev, 0, path); !emptied)
+  if (auto emptied = empty_folder(directory, status.st_dev, 0, path); !emptied)
     return emptied;
-  if (rmdir(path.c_str()) != 0 && errno != ENOENT)
+  if (unlinkat(entry->above.get(), entry->name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT)
     return system_error(errno, "cannot remove the run directory", path);
   return {};
 }

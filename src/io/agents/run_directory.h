@@ -2,7 +2,8 @@
 
 // The folder of a run: its prompt, logs, lock, claim and exit.json (shim/protocol.h specifies
 // them). The claim decides whether the run was started; the lock tells whether its shim lives. The
-// agent can write in this folder, so nothing here trusts a file without checking it.
+// agent can write in this folder, so nothing here trusts a file without checking it. Everything is
+// opened beneath the folder of the runs. No link is followed, also not in its own place.
 
 #include <cstdint>
 #include <optional>
@@ -26,6 +27,9 @@ struct RunFolder {
 /// The folder of all runs in a state folder. The name of a run's folder is its id. No other path is
 /// stored, so that a state folder can be moved or copied.
 std::string runs_folder(const std::string& state_folder);
+
+/// Opens that folder. Errc::not_regular: it is a symbolic link. Errc::not_found, denied, io.
+Result<Fd> open_runs_folder(const std::string& path);
 
 /// Makes a new random id.
 RunId make_run_id();
@@ -67,7 +71,8 @@ Result<void> write_prompt(const RunFolder& folder, const SpareDirectory& spare,
 /// Removes directories that a killed daemon left. Only the holder of the root's lock may call this.
 Result<void> remove_spare_directories(const RunFolder& folder);
 
-/// Errc::not_found, also when it is not a directory.
+/// Errc::not_found, also when it is not a directory. Errc::not_regular: the folder of the runs is a
+/// symbolic link.
 Result<Fd> open_run_directory(const std::string& path);
 
 /// Creates the directory of a run again after it was removed, so that a sweeper can work in it.
@@ -126,8 +131,8 @@ std::string prompt_text(const Fd& directory);
 std::optional<Time> last_output_in(const std::string& path);
 
 /// Removes a run's directory with its content. Does not follow links, and touches no other file
-/// system. A missing directory is no error. Call it only for runs that have ended or were never
-/// committed.
+/// system. A missing directory is no error. Errc::not_regular as for `open_run_directory`. Call it
+/// only for runs that have ended or were never committed.
 Result<void> remove_run_directory(const std::string& path);
 
 }  // namespace baton

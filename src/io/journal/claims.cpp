@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
+#include <iterator>
 #include <set>
 #include <string_view>
-#include <system_error>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "io/agents/run_directory.h"
 #include "io/files/fd.h"
+#include "io/files/folder.h"
 #include "io/journal/journal.h"
 #include "io/journal/rows.h"
 #include "io/system/process.h"
@@ -31,17 +32,15 @@ constexpr std::size_t kNamed = 3;
 /// The names in the folder that can be run ids. Other names belong to other programs.
 Result<std::vector<std::string>> run_names(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(folder, error);
-  if (error == std::errc::no_such_file_or_directory)
+  const auto runs = open_runs_folder(folder);
+  if (!runs && runs.error().code == Errc::not_found)
     return names;
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (safe_name(name))
-      names.push_back(std::move(name));
-  }
-  if (error)
-    return system_error(error.value(), "cannot look through the runs", folder);
+  auto found = runs ? names_in(runs->get(), folder) : tl::unexpected(runs.error());
+  if (!found)
+    return pass_on(found);
+  for (auto* const each : {&found->folders, &found->files})
+    std::copy_if(each->begin(), each->end(), std::back_inserter(names),
+                 [](const std::string& name) { return safe_name(name); });
   return names;
 }
 
@@ -68,10 +67,14 @@ enum class Trace { claimed, unclaimed, foreign };
 /// folders, so a folder counts as claimed only if its content names this very run. A claim that is
 /// unreadable, or of an older baton without that name, counts if the folder's name can be a run id.
 Trace trace_of(const std::string& path, const std::string& name) {
-  if (!there(path + "/" + shim::kClaimFile) && !there(path + "/" + shim::kExitFile))
-    return is_run_id(name) ? Trace::unclaimed : Trace::foreign;
   const auto directory = open_run_directory(path);
-  const std::string run = directory ? run_named_in(*directory) : "";
+  const auto has = [&](const char* file) {
+    struct stat status {};
+    return directory && fstatat(directory->get(), file, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  };
+  if (!has(shim::kClaimFile) && !has(shim::kExitFile))
+    return is_run_id(name) ? Trace::unclaimed : Trace::foreign;
+  const std::string run = run_named_in(*directory);
   if (run.empty() ? is_run_id(name) : run == name)
     return Trace::claimed;
   return Trace::foreign;
@@ -229,10 +232,9 @@ constexpr off_t kHeaderBytes = 512;
 
 /// The first run gets its folder only after the tables were created and synced.
 bool has_runs(const std::string& state_folder) {
-  std::error_code none;
-  const std::filesystem::path runs = runs_folder(state_folder);
-  return std::filesystem::is_directory(runs, none) && !std::filesystem::is_empty(runs, none) &&
-         !none;
+  const auto runs = open_runs_folder(runs_folder(state_folder));
+  const auto names = runs ? names_in(runs->get(), "runs") : tl::unexpected(runs.error());
+  return names && !(names->folders.empty() && names->files.empty());
 }
 
 }  // namespace

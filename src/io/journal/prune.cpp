@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
+#include <ctime>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "io/agents/run_directory.h"
@@ -41,7 +42,10 @@ class Folders {
   /// Returns false when the folder stays: a living shim holds its lock, whatever the row says.
   bool remove(const std::string& run) const {
     std::optional<Fd> lock;
-    if (const auto directory = open_run_directory(path(run)); directory) {
+    const auto directory = open_run_directory(path(run));
+    if (!directory && directory.error().code == Errc::not_regular)
+      return false;
+    if (directory) {
       auto taken = take_run_lock(*directory);
       if (!taken || !*taken)
         return false;
@@ -141,12 +145,12 @@ Result<std::size_t> drop_strays(Database& db, const std::string& state_folder,
   auto unknown = unknown_runs(db, state_folder);
   if (!unknown)
     return pass_on(unknown);
-  const auto oldest = std::filesystem::file_time_type::clock::now() - kPreparing;
+  const std::time_t oldest =
+      std::time(nullptr) - std::chrono::duration_cast<std::chrono::seconds>(kPreparing).count();
   const auto stray = [&](const std::string& run) {
-    std::error_code none;
-    const std::filesystem::directory_entry entry(folders.path(run), none);
-    const auto changed = entry.last_write_time(none);
-    return !none && changed <= oldest && !entry.is_symlink(none) && entry.is_directory(none) &&
+    const auto directory = open_run_directory(folders.path(run));
+    struct stat status {};
+    return directory && fstat(directory->get(), &status) == 0 && status.st_mtime <= oldest &&
            folders.remove(run);
   };
   return static_cast<std::size_t>(
