@@ -162,7 +162,12 @@ PatternFolder pattern_folder(std::string_view pattern) {
 Catalog Catalog::of(const std::vector<std::pair<const Dialect*, Json>>& dialects) {
   Catalog catalog;
   for (const auto& [dialect, options] : dialects) {
-    Entry entry{dialect, options, {}, {}};
+    Entry entry{dialect, options, {}, {}, {}};
+    if (dialect->own_files != nullptr)
+      entry.own = dialect->own_files(options);
+    if (dialect->backups != nullptr)
+      if (const std::string folder = dialect->backups(options).folder; !folder.empty())
+        entry.own.push_back(folder + "/{part}");
     for (FileKind& kind : dialect->files(options))
       (kind.flow.empty() ? entry.others : entry.kinds).push_back(std::move(kind));
     catalog.entries_.push_back(std::move(entry));
@@ -177,6 +182,23 @@ std::optional<Catalog::Match> Catalog::match_in(const Entry& entry, std::string_
                    FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
                    found->part};
   return std::nullopt;
+}
+
+bool Catalog::may_write(std::string_view path) const {
+  const std::vector<std::string> names = split(path, '/');
+  const auto never = [](const std::string& name) {
+    return name.empty() || name == "." || name == ".." || name == ".git";
+  };
+  if (std::any_of(names.begin(), names.end(), never) || names.back() == "baton.yaml")
+    return false;
+  // A brace in the path would count as a placeholder.
+  const bool plain = path.find_first_of(std::string_view("{}\0", 3)) == std::string_view::npos;
+  return match(path) ||
+         (plain && std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) {
+            return std::any_of(e.own.begin(), e.own.end(), [&](const std::string& pattern) {
+              return patterns_overlap(pattern, path);
+            });
+          }));
 }
 
 std::optional<Catalog::Match> Catalog::match(std::string_view path) const {

@@ -48,6 +48,7 @@ class Catalog {
     std::vector<FileKind> kinds;
     std::vector<FileKind> others =
         {};  ///< kinds without a flow: baton knows these files and leaves them alone
+    std::vector<std::string> own = {};  ///< patterns of files that are only written
   };
   struct Match {
     const Entry* entry = nullptr;
@@ -65,6 +66,9 @@ class Catalog {
   /// Whether a path would match if its names were safe. Hidden and temporary files (a leading `.`,
   /// a trailing `~`) do not count.
   bool nearly(std::string_view path) const;
+  /// Whether baton may write this file: a dialect names it. Never a configuration (`baton.yaml`) or
+  /// what lies in `.git`, even if a pattern fits.
+  bool may_write(std::string_view path) const;
   /// Whether the path is a folder that may contain files baton reads, directly or deeper.
   bool leads_on(std::string_view path) const;
   /// The message for a path for which `nearly` is true; it follows the path.

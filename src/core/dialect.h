@@ -211,6 +211,10 @@ struct Dialect {
   /// again as long as the files read so far name more. They have the kind `related`; a missing file
   /// is there without a document and with `present` false.
   std::vector<std::string> (*related)(const FlowState&) = nullptr;
+  /// Patterns of files that baton writes and never reads back: archives, histories, empty files
+  /// that keep a folder. Here a placeholder stands for any text in one segment. A write that the
+  /// journal holds is made only if its path is among these, among `files`, or a backup.
+  std::vector<std::string> (*own_files)(const Json& options) = nullptr;
 
   // 2. Whether a new version is valid, and whether baton accepts it.
 

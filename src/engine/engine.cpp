@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -157,6 +158,7 @@ class RealEngine : public Engine {
   DiskSpace disk_space_;
   InputQueue input_queue_;
   PendingWrites pending_writes_;
+  std::vector<Intent> unmade_;  ///< writes that were barred and are not reported yet
   BackupEncryption backup_encryption_;
   LockFiles locks_;
   RunCompletion run_completion_;
@@ -224,6 +226,9 @@ Result<void> RealEngine::recover() {
   pending_ = true;
   for (const auto& [flow, record] : records_)
     recover_runs(record, now);
+  auto barred = pending_writes_.bar(ledger->intents, parts_->catalog, records_);
+  if (!parts_->setup.rehearsal)
+    unmade_ = std::move(barred);
   for (Intent& intent : ledger->intents)
     PendingWrites::assign(intent, parts_->catalog);
   if (parts_->setup.rehearsal) {
@@ -267,6 +272,11 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   StepBudget budget(ports_.clock, ports_.limits);
   input_queue_.take(inputs, *parts_, records_, requests_);
   Draft next = draft();
+  for (const Intent& write : unmade_)
+    next.event("not_written", write.flow,
+               write.path + " (" + write.why +
+                   "): the journal holds this write, but the file belongs to no dialect or rule in "
+                   "force, so baton does not make it");
   next.gave_way = pending_writes_.gave_way();
   if (auto done = hand_over(next); !done)
     return done;
@@ -498,6 +508,11 @@ Result<void> RealEngine::settle_starts(Draft& next, const Prepares& prepared) {
 /// Adds to the transaction the rows that do not come from the draft's own functions.
 void RealEngine::finish_commit(Draft& next) {
   next.tell();
+  // After a crash only such writes are made.
+  assert(std::all_of(next.writes.begin(), next.writes.end(), [this](const Intent& write) {
+    return parts_->catalog.may_write(write.path) &&
+           (write.to.empty() || parts_->catalog.may_write(write.to));
+  }));
   next.commit.intents = next.writes;
   next.commit.intents_done = pending_writes_.done();
   for (const std::string& path : next.looked_at) {
@@ -575,6 +590,7 @@ void RealEngine::publish(Draft& next) {
   for (const FlowId& flow : next.forgotten)
     pending_writes_.forget(flow);
   backup_encryption_.noted();
+  unmade_.clear();
   run_completion_.committed();
   if (input_queue_.committed())
     first_start_ = false;

@@ -344,7 +344,33 @@ def links(exe):
                 os.unlink(f"{runs}/{name}")
 
 
+def forged_writes(exe):
+    """A write in the journal is made only where a dialect or rule writes. The others are told and dropped."""
+    with Place(exe) as place:
+        root = place.root("root", OTHER)
+        parent = place.folder("varlib", OTHER)
+        place.file("root/deploy.sh", OTHER, "#!/bin/sh\n", 0o755)
+        place.folder("root/.git", OTHER)
+        place.file("root/.git/config", OTHER, "[core]\n")
+        place.file("root/prompt.md", OTHER, "do it\n")
+        state = served(place, OTHER, root, parent)
+        strange = ("deploy.sh", "baton.yaml", ".git/config", "prompt.md", "t/../deploy.sh", "new.sh")
+        before = tree(root)
+        for path in strange:
+            with_intent(state, path)
+            done = place.baton(OTHER, root, "run", "--once", state=parent)
+            check(tree(root) == before, path, done)
+            said = place.baton(OTHER, root, "events", state=parent).stdout
+            check("not_written" in said and f"{path} (x): the journal holds this write" in said, path, said)
+            with contextlib.closing(sqlite3.connect(state + "/journal.db")) as db:
+                check(db.execute("SELECT count(*) FROM intents").fetchone() == (0,), path, "is still in the journal")
+        # A write of a state file is made.
+        with_intent(state, "t/new.json")
+        place.baton(OTHER, root, "run", "--once", state=parent)
+        check(open(root + "/t/new.json").read() == "echo pwned\n", os.listdir(root + "/t"))
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         world.skip("not root, so there are no other users to try")
-    world.main_parts([the_daemon, the_line_works, commands, own_state_first, checking, modes, links])
+    world.main_parts([the_daemon, the_line_works, commands, own_state_first, checking, modes, links, forged_writes])

@@ -210,6 +210,13 @@ std::vector<std::string> reads(const View& view) {
   return paths;
 }
 
+/// The archives, and the empty files that keep folders.
+std::vector<std::string> own_files(const Json& options) {
+  const std::string run = runs_folder(options) + "/{flow}/";
+  return {run + "{part}/.keep", run + "reports/archive/{part}.json",
+          run + "manual_inputs/archive/{part}.json"};
+}
+
 }  // namespace
 }  // namespace agent_run
 
@@ -218,6 +225,7 @@ const Dialect& agent_run_dialect() {
       .name = "agent_run",
       .files = agent_run::files,
       .reads = agent_run::reads,
+      .own_files = agent_run::own_files,
       .check = agent_run::check,
       .admit = agent_run::admit,
       .stages = agent_run::stages,

@@ -18,6 +18,7 @@ const Dialect& ccw_loop_dialect() {
   static const Dialect dialect = {
       .name = "ccw_loop",
       .files = ccw_loop::files,
+      .own_files = ccw_loop::own_files,
       .check = ccw_loop::check,
       .admit = ccw_loop::admit,
       .stages = ccw_loop::stages,

@@ -17,6 +17,8 @@
 namespace baton::ccw_loop {
 
 std::vector<FileKind> files(const Json& options);
+/// Where the files of forgotten loops go.
+std::vector<std::string> own_files(const Json& options);
 
 /// The loop that the last part of a path names: `x/loop-v2-a.json` → `loop-v2-a`. Nothing for any
 /// other name.

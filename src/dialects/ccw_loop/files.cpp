@@ -53,6 +53,14 @@ FileKind other(std::string pattern, std::string whose) {
 
 }  // namespace
 
+std::vector<std::string> own_files(const Json& options) {
+  const std::string folder = options_of(options).path + "/" + std::string(kForgotten) + "/{part}/";
+  std::vector<std::string> patterns;
+  for (const Row& row : kRows)
+    patterns.push_back(folder + std::string(row.name));
+  return patterns;
+}
+
 std::vector<FileKind> files(const Json& options) {
   const std::string folder = options_of(options).path;
   std::vector<FileKind> kinds;

@@ -241,6 +241,11 @@ const Dialect& coordination_dialect() {
   static const Dialect dialect = {
       .name = "coordination",
       .files = coordination::files,
+      .own_files =
+          [](const Json& options) {
+            return std::vector<std::string>{coordination::options_of(options).path +
+                                            "/inbox/archive/{part}.json"};
+          },
       .check = coordination::check,
       .check_flow = coordination::check_flow,
       .tolerated = coordination::kTolerated,

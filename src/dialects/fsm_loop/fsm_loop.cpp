@@ -26,6 +26,7 @@ const Dialect& fsm_loop_dialect() {
       .files = fsm_loop::files,
       .reads = fsm_loop::reads,
       .related = fsm_loop::related,
+      .own_files = fsm_loop::own_files,
       .check = fsm_loop::check,
       .check_flow = fsm_loop::check_flow,
       .admit = fsm_loop::admit,

@@ -21,6 +21,8 @@ namespace baton::fsm_loop {
 
 /// The kinds of files below `path` of the options (`.loops`).
 std::vector<FileKind> files(const Json& options);
+/// The files of earlier runs of a loop.
+std::vector<std::string> own_files(const Json& options);
 
 /// The name of the loop in a file name. Empty if the file name does not fit the pattern of its
 /// kind.

@@ -44,6 +44,13 @@ std::vector<FileKind> files(const Json& options) {
           process_id(running + ".pid")};
 }
 
+std::vector<std::string> own_files(const Json& options) {
+  std::string path(json::text(*options, "path").value_or(".loops"));
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
+  return {path + "/.history/{flow}/{part}"};
+}
+
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path) {
   auto match = match_kind(files(options), kind, path);
   return match ? std::move(match->flow) : std::string();

@@ -63,6 +63,11 @@ const Dialect& ml_workflow_dialect() {
   static const Dialect dialect = {
       .name = "ml_workflow",
       .files = ml_workflow::files,
+      .own_files =
+          [](const Json& options) {
+            return std::vector<std::string>{ml_workflow::folder(options) +
+                                            "/{flow}/artifacts/{part}/.keep"};
+          },
       .check = ml_workflow::check,
       .admit = ml_workflow::admit,
       .mends = true,

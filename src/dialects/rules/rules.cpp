@@ -44,6 +44,17 @@ std::vector<FileKind> files(const Json& options) {
   return kinds;
 }
 
+/// Used decisions of people are moved into a folder beside them.
+std::vector<std::string> own_files(const Json& options) {
+  std::vector<std::string> patterns;
+  for (const FileKind& kind : files(options)) {
+    const auto slash = kind.pattern.rfind('/');
+    const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+    patterns.push_back(kind.pattern.substr(0, name) + ".decided/{part}");
+  }
+  return patterns;
+}
+
 Stages stages(const View& view) {
   const auto rule = rule_of(view.flow, view.options);
   Stages stages;
@@ -152,6 +163,7 @@ const Dialect& rules_dialect() {
   static const Dialect dialect = {
       .name = "rules",
       .files = rules::files,
+      .own_files = rules::own_files,
       .check = rules::check,
       .check_flow = rules::check_flow,
       .admit = rules::admit,

@@ -32,6 +32,10 @@ bool whole(const Intent& write) {
          write.kind == Intent::Kind::create;
 }
 
+bool may_be_made(const Intent& write, const Catalog& catalog) {
+  return catalog.may_write(write.path) && (write.to.empty() || catalog.may_write(write.to));
+}
+
 bool may_pass(const Error& error) {
   return error.code == Errc::no_space || error.code == Errc::busy || error.code == Errc::away;
 }
@@ -66,11 +70,37 @@ void PendingWrites::assign(Intent& write, const Catalog& catalog) {
 }
 
 void PendingWrites::assign_all(const Catalog& catalog) {
-  for (Waiting& each : waiting_)
+  for (Waiting& each : waiting_) {
     assign(each.write, catalog);
+    if (std::exchange(each.barred, !may_be_made(each.write, catalog)) != each.barred)
+      each.refused = each.barred;
+  }
   for (auto& [path, given_up] : given_up_)
     for (Intent& write : given_up.writes)
       assign(write, catalog);
+}
+
+std::vector<Intent> PendingWrites::bar(std::vector<Intent>& intents, const Catalog& catalog,
+                                       const FlowRecords& records) {
+  const auto first =
+      std::stable_partition(intents.begin(), intents.end(),
+                            [&](const Intent& write) { return may_be_made(write, catalog); });
+  std::vector<Intent> barred(std::make_move_iterator(first),
+                             std::make_move_iterator(intents.end()));
+  intents.erase(first, intents.end());
+  for (const Intent& write : barred) {
+    const auto record = records.find(write.flow);
+    const bool in_force =
+        record != records.end() && whole(write) && record->second.accepted.contains(write.path);
+    if (!in_force) {
+      done_.push_back(write.id);
+      continue;
+    }
+    Waiting& held = waiting_.emplace_back(Waiting{write, write.path});
+    held.refused = true;
+    held.barred = true;
+  }
+  return barred;
 }
 
 std::set<std::string> PendingWrites::recover(const std::vector<Intent>& intents,
@@ -194,7 +224,7 @@ PendingWrites::Performed PendingWrites::perform(const std::vector<Intent>& write
       wait(std::move(each));
       continue;
     }
-    if (now < each.due && !each.overtaken) {
+    if (each.barred || (now < each.due && !each.overtaken)) {
       wait(std::move(each));
       continue;
     }
@@ -310,6 +340,11 @@ std::optional<Hold> PendingWrites::hold(const FlowRecord& record, const Dialect*
   });
   if (found == waiting_.end())
     return hold_given_up(record, dialect);
+  if (found->barred)
+    return Hold{"", "", Reason::write_refused,
+                "the journal holds a write of " + found->write.path +
+                    ", which belongs to no dialect or rule in force, so baton does not make it",
+                "put its dialect or rule back into the configuration and run `baton reload`"};
   if (found->refused)
     return Hold{
         "", "", Reason::write_refused,
@@ -344,10 +379,11 @@ bool PendingWrites::passing() const {
 }
 
 std::optional<Time> PendingWrites::wake() const {
-  const auto first =
-      std::min_element(waiting_.begin(), waiting_.end(),
-                       [](const Waiting& one, const Waiting& two) { return one.due < two.due; });
-  return first == waiting_.end() ? std::nullopt : std::optional(first->due);
+  std::optional<Time> first;
+  for (const Waiting& each : waiting_)
+    if (!each.barred && (!first || each.due < *first))
+      first = each.due;
+  return first;
 }
 
 void PendingWrites::forget(const FlowId& flow) {

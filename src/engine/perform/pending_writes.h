@@ -8,6 +8,10 @@
 //   - overtaken: it waits, but the file is no longer what it assumed, so it can only give way.
 //   - given up: it gave way. It stays open in the journal until a step has looked at the file.
 //   - done: it was made, or nothing depends on it. The next transaction closes it.
+//   - barred: its file belongs to no dialect or rule in force. It stays open, and is not tried.
+//
+// The journal may have been exchanged or forged, so a write from it is made only where a dialect
+// writes (Catalog::may_write). If no version in force depends on a barred write, it is dropped.
 //
 // A write gives way only if the file is not what the write assumed. write_settlement.h finds out
 // what became of a write before a crash.
@@ -31,6 +35,10 @@ class PendingWrites {
  public:
   explicit PendingWrites(Disk& disk) : disk_(disk) {}
 
+  /// Takes the writes out of the list that lead to files of no dialect or rule in force, and bars
+  /// or drops them. Returns them.
+  std::vector<Intent> bar(std::vector<Intent>& intents, const Catalog& catalog,
+                          const FlowRecords& records);
   /// Settles the writes that the last daemon left open. Returns the paths to look at.
   std::set<std::string> recover(const std::vector<Intent>& intents, std::size_t max_bytes);
   /// Gives a write to the flow that its file belongs to by the configuration in force.
@@ -105,6 +113,7 @@ class PendingWrites {
     Time due{};              ///< not tried before
     bool overtaken = false;  ///< somebody changed the file: the write can only give way
     bool seen = false;       ///< a step has looked at the changed file
+    bool barred = false;     ///< see above; such a write is also refused
   };
   struct GivenUp {
     Digest base;
