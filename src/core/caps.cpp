@@ -378,7 +378,8 @@ FlowUse CapSums::use_of(const FlowId& flow, const std::vector<Rename>& renames, 
   std::map<FlowId, NameUse> names;
   const auto count = [&](const FlowId& name, Time until, Time resumed) -> FlowUse& {
     NameUse& known = names[name];
-    if (resumed > known.until)
+    // A request is handled after the files, so a resume in the moment of a rename follows it.
+    if (resumed >= known.until)
       known = NameUse{};
     add_use(known.use, own_use(name, known.until, until, std::max(window, resumed)));
     known.until = std::max(known.until, until);

@@ -28,7 +28,8 @@ constexpr std::array<ReasonRow, 56> kReasons = {{
     {R::claimed, "claimed", kWaiting, C::waiting, "another agent has what this one needs"},
     {R::rate_breaker, "rate_breaker", kWaiting, C::waiting, "a file changes too often"},
     {R::settling, "settling", kWaiting, C::waiting,
-     "a file is still being written, or is to be looked at again"},
+     "a file is still being written or waits to be looked at; after a start, a reload or lost "
+     "events that goes for the whole root"},
     {R::pending_write, "pending_write", kWaiting, C::waiting,
      "a write of baton's own is still to be made"},
     {R::no_daemon, "no_daemon", kWaiting, C::waiting, "no daemon serves the root"},

@@ -284,8 +284,8 @@ Result<void> RealEngine::step(const std::vector<Input>& inputs) {
   // Look at files before requests are handled: a request may name a flow that is new in this step.
   requests_.load(*parts_, records_, next);
   input_queue_.before_requests(requests_.waiting(), *parts_, records_);
-  if (auto looked = input_queue_.look(next, *parts_, requests_.waiting(), pending_writes_, budget,
-                                      first_start_);
+  if (auto looked = input_queue_.look(next, *parts_, flow_index_, requests_.waiting(),
+                                      pending_writes_, budget, first_start_);
       !looked)
     return looked;
   note_first_start(next);

@@ -281,7 +281,26 @@ void InputQueue::before_requests(const std::vector<Request>& requests, const Con
   }
 }
 
-Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts,
+/// Queued names of the files that this step has met. Only all names of a file together show whether
+/// it was renamed.
+std::set<std::string> InputQueue::other_names(const Draft& next,
+                                              const FlowIndex& flow_index) const {
+  std::set<std::string> names;
+  for (const FlowFile& met : next.identified) {
+    const FlowRecord* const record = next.find(met.flow);
+    if (record == nullptr || !record->origin.files.contains(met.path))
+      continue;
+    const auto known = flow_index.files.find(record->origin.files.at(met.path));
+    if (known == flow_index.files.end())
+      continue;
+    for (const FlowFile& each : known->second)
+      if (dirty_.contains(each.path) && !looked_.contains(each.path))
+        names.insert(each.path);
+  }
+  return names;
+}
+
+Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts, const FlowIndex& flow_index,
                               const std::vector<Request>& requests, PendingWrites& pending_writes,
                               StepBudget& budget, bool first_start) {
   parts.intake.scan().closed().tell(next);
@@ -304,6 +323,11 @@ Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts,
       budget.looked();
       served_[folder_of(path)] = step_;
     }
+    looked_.insert(path);
+    if (auto done = look_at(path, next, parts, requests, pending_writes); !done)
+      return done;
+  }
+  for (const std::string& path : other_names(next, flow_index)) {
     looked_.insert(path);
     if (auto done = look_at(path, next, parts, requests, pending_writes); !done)
       return done;

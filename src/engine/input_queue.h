@@ -86,8 +86,9 @@ class InputQueue {
                       const FlowIndex& flow_index, RunCompletion& ending, const StepBudget& budget);
   /// Looks at the files that may have changed, as far as the budget goes. Errc::io as Intake::look.
   /// `first_start`: all queued files belong to the scan of the whole root.
-  Result<void> look(Draft& next, ConfiguredParts& parts, const std::vector<Request>& requests,
-                    PendingWrites& pending_writes, StepBudget& budget, bool first_start);
+  Result<void> look(Draft& next, ConfiguredParts& parts, const FlowIndex& flow_index,
+                    const std::vector<Request>& requests, PendingWrites& pending_writes,
+                    StepBudget& budget, bool first_start);
   /// Whether files of the flow are queued, or files of a scan of the whole root.
   bool unread(const FlowId& flow) const { return reading_ || unread_.contains(flow); }
   /// The flows with queued files.
@@ -131,6 +132,7 @@ class InputQueue {
   void scanned(const std::set<std::string>& paths, const Rescan& rescan);
   std::vector<std::string> in_order(const Catalog& catalog) const;
   void note_unread(const Catalog& catalog, bool first_start);
+  std::set<std::string> other_names(const Draft& next, const FlowIndex& flow_index) const;
   Result<void> look_at(const std::string& path, Draft& next, ConfiguredParts& parts,
                        const std::vector<Request>& requests, PendingWrites& pending_writes);
 

@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "io/files/disk.h"
-#include "io/system/state_folder.h"
 #include "io/system/acting_as.h"
+#include "io/system/state_folder.h"
 #include "workspace/configuration_file.h"
 #include "workspace/environment.h"
 

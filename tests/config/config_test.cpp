@@ -282,7 +282,8 @@ TEST_CASE("values that make no sense are named with their place") {
                "use, for example `may: [approve, reject]` [config/may]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], may: [aprove] }\n",
                "baton.yaml:3:28: \"aprove\" is not one of \"resume\", \"retry\", \"start\", "
-               "\"create\", \"forget\", \"reload\", \"drain\", \"recover\", \"pause\", \"stop\" and 9 "
+               "\"create\", \"forget\", \"reload\", \"drain\", \"recover\", \"pause\", \"stop\" "
+               "and 9 "
                "more; did you mean 'approve'? [schema/enum]\n"},
            Row{"version: 2\n",
                "baton.yaml:1:10: 2 is not 1; this baton reads version 1 of its configuration "

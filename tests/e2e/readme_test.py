@@ -31,7 +31,7 @@ FENCE = re.compile(r"(?:^<!-- test: ([^\n]*) -->\n)?^```(\w*)\n(.*?)^```$", re.M
 
 def pages():
     """All pages for people who use baton."""
-    found = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md", "systemd/README.md"]
+    found = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "systemd/README.md"]
     for pattern in ("docs/*.md", "docs/dialects/*.md", "schemas/*/README.md"):
         found += sorted(glob.glob(pattern, root_dir=TOP))
     return found

@@ -200,7 +200,7 @@ TEST_CASE(
                                "\nBATON_RUN_ID=" + run.id +
                                "\nPATH=/usr/bin:/bin\nand line\n0\n1\n2\n"
                                "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n" +
-                               run.id + " " + run.directory + " ${other} $${\n");
+                               run.id + " " + run.directory + " ${other} ${\n");
   CHECK_FALSE(fs::exists(run.directory + "/launch"));  // it held the environment
 }
 

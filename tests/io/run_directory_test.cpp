@@ -192,7 +192,7 @@ TEST_CASE("nothing is made, read or removed through a link in the place of runs,
     REQUIRE(spare);
     fs::rename(folder.path, temp / "state/real");
     fs::create_symlink(temp / "state/real", folder.path);
-    refused(baton::move_into_place(folder, "7f", *spare, "prompt"));
+    refused(baton::move_into_place(folder, "7f", *spare));
   }
   CHECK(std::distance(fs::recursive_directory_iterator(elsewhere), {}) == before);
 }
