@@ -63,7 +63,9 @@ constexpr std::array<ReasonRow, 56> kReasons = {{
     {R::write_conflict, "write_conflict", kBlocked, C::blocked,
      "a writer keeps breaking the rules"},
     {R::write_refused, "write_refused", kBlocked, C::blocked,
-     "a write of baton's own is refused by a schema or by permissions"},
+     "a write of baton's own is refused by a schema, by permissions, or because its file belongs "
+     "to "
+     "no dialect or rule any more"},
     {R::existing, "existing", kBlocked, C::blocked,
      "it was there at the first start, with too many others"},
     {R::unknown_stage, "unknown_stage", kBlocked, C::blocked, "the rule knows no such stage"},

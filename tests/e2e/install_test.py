@@ -11,7 +11,7 @@ import world
 from world import check
 
 FILES = {"bin/baton", "libexec/baton/baton-shim", "lib/systemd/system/baton.service",
-         "lib/systemd/system/baton@.service", "lib/systemd/user/baton.service", "lib/sysusers.d/baton.conf",
+         "lib/systemd/system/baton@.service", "lib/systemd/user/baton.service", "lib/sysusers.d/baton.conf", "share/baton/systemd/users.conf",
          "share/doc/baton/README.md",
          *(f"share/baton/notify/{name}" for name in ("baton_notify.py", "mail", "ntfy", "slack", "telegram"))}
 

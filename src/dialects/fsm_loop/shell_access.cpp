@@ -71,15 +71,15 @@ std::string variable_line(const Json& options, std::string_view name) {
 }
 
 void check_variables(const Value& root, const Json& options, FindingList& findings) {
-  struct Place {
+  struct Spot {
     std::string pointer;
     const Value* value;
   };
-  std::vector<Place> open = {{"", &root}};
+  std::vector<Spot> open = {{"", &root}};
   while (!open.empty()) {
-    const Place here = std::move(open.back());
+    const Spot here = std::move(open.back());
     open.pop_back();
-    std::vector<Place> inner;
+    std::vector<Spot> inner;
     if (here.value->IsObject())
       for (const auto& member : here.value->GetObject()) {
         const std::string_view name = json::name(member.name);

@@ -5,6 +5,10 @@
 // A rename is known by the identity of the file: a name has it now, and the name that had it before
 // has it no more. So it is found after a restart, too. A rename that was seen while it happened is
 // known even if the file was replaced right before.
+//
+// Limit: of a file with several names (hard links) the first one may be looked at, and found gone,
+// in a step before a new one is met. Then the new name begins with counts of its own. The caps of
+// the whole daemon count on.
 
 #include <map>
 #include <set>
