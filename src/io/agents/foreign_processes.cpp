@@ -93,7 +93,7 @@ std::vector<ForeignProcess> UnitCgroup::foreign(const LiveRuns& live) const {
     const auto stat = process_stat(pid);
     if (!stat || !stat->alive() || is_below(pid, known))
       continue;
-    if (stat->start_ticks >= began_ || !looks_like_shim(pid))
+    if (stat->start_ticks > began_ || !looks_like_shim(pid))
       found.push_back({pid, stat->start_ticks, name_of_process(pid)});
   }
   return found;
@@ -101,7 +101,9 @@ std::vector<ForeignProcess> UnitCgroup::foreign(const LiveRuns& live) const {
 
 void UnitCgroup::end(const std::vector<ForeignProcess>& processes) const {
   for (const ForeignProcess& each : processes) {
-    if (each.start_ticks < began_)
+    // Times are in ticks of 10 ms: one that began in the same tick may be older, and no agent can
+    // have started it yet.
+    if (each.start_ticks <= began_)
       continue;
     // The descriptor first: what is asked then is about this very process.
     const Fd process(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(each.pid), 0U)));
