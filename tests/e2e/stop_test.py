@@ -195,7 +195,7 @@ def beside_a_command(exe):
         wait_until(halted)
         check(stop.poll() is None, "the stop has ended before anything could be tried beside it")
         check("no daemon serves" in baton.call("status").stdout, "a command is taken for a daemon")
-        refused = baton.call("pause", "--all", code=3).stderr
+        refused = baton.call("stop", "--all", code=3).stderr
         check(f"command that works without a daemon, process {stop.pid}" in refused, refused)
         start_waiting()
         baton.daemon.terminate()

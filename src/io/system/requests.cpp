@@ -213,6 +213,19 @@ bool remove_old_reply(int state) {
       });
 }
 
+/// Turns the file of a request into the answer to it. False: it is there no more, or is still that
+/// of a request.
+bool become_answer(int state, const std::string& name, std::string_view text) {
+  const auto requests = open_part(state, "requests");
+  const auto replies = open_part(state, "replies");
+  if (!requests || !replies)
+    return false;
+  // Nobody reads it under the name of the request: the daemon alone does, and it has answered it.
+  const auto file = open_regular(requests->get(), name, O_WRONLY);
+  return file && ftruncate(file->get(), 0) == 0 && write_all(file->get(), text, name) &&
+         renameat(requests->get(), name.c_str(), replies->get(), name.c_str()) == 0;
+}
+
 bool is_low_on_space(int state) {
   struct statvfs room {};
   return fstatvfs(state, &room) == 0 && bytes_left(room) < kAnswerBytes;
@@ -319,8 +332,11 @@ void RealRequests::answer(const Reply& reply) {
       unlinkat(folder->get(), name.c_str(), 0);
   };
   auto done = publish(state_.fd.get(), "replies", name, text);
-  // The answer is in the journal already, whose transaction often takes the last space. Removing
-  // the request gives enough space to write the answer file.
+  // The answer is in the journal already, whose transaction often takes the last space. The file of
+  // the request becomes that of the answer: removing it would give no room, because the command
+  // that waits keeps it open.
+  if (!done && done.error().code == Errc::no_space && become_answer(state_.fd.get(), name, text))
+    return prune();
   if (!done && done.error().code == Errc::no_space) {
     remove();
     done = publish(state_.fd.get(), "replies", name, text);
