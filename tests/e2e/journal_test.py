@@ -196,6 +196,9 @@ def refused(baton, words, runs, *more):
         done = baton.call(*each, code=3)
         says = (each, done.stdout, done.stderr)
         check(not done.stdout, "prints something all the same:", *says)
+        # Without a daemon this one is refused before the journal is looked at, as long as an agent runs.
+        if each[0] == "prune" and "agents of it still run" in done.stderr:
+            continue
         for word in ("an old copy", *runs[:3], "move the folders out of", "-wal", *more):
             check(word in done.stderr, "does not say", repr(word), *says)
     done = baton.call("doctor", code=1)
