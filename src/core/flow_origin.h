@@ -7,7 +7,7 @@
 // Way: a rename is kept with both flows and its time. What the former flow had started and spent
 // until then counts for the new one, too; see `CapSums::use_of`. Where the new name has counts of
 // its own, the larger of both counts.
-// Limits: a copy is a new file. A hard link is no rename while the first name is there.
+// Limits: a copy is a new file. A hard link counts as a rename; the first name keeps its counts.
 
 #include <cstdint>
 #include <map>

@@ -123,17 +123,23 @@ void take_along(const Catalog& catalog, const FlowIndex& flow_index, const SeenR
       take_along(from.flow, to, draft);
     left.push_back(from);
   };
+  std::map<FileIdentity, std::set<FlowFile>> found;
+  for (const FlowFile& name : draft.identified)
+    found[draft.find(name.flow)->origin.files.at(name.path)].insert(name);
+  // All names that the file has, or had last.
   const auto with = [&](FileIdentity identity) {
-    const auto names = flow_index.files.find(identity);
-    return names == flow_index.files.end() ? std::set<FlowFile>{} : names->second;
+    std::set<FlowFile> names = found[identity];
+    if (const auto known = flow_index.files.find(identity); known != flow_index.files.end())
+      names.insert(known->second.begin(), known->second.end());
+    return names;
   };
   for (const FlowFile& name : draft.identified) {
     const FileIdentity identity = draft.find(name.flow)->origin.files.at(name.path);
     for (const FlowFile& before : with(identity))
-      if (before != name && !has_file(draft, before, identity))
+      if (before != name)
         renamed(before, name.flow);
   }
-  // Of two names of one file, the first one may have gone only now.
+  // The first of two names may have counted on until it went.
   for (const auto& [name, identity] : draft.let_go)
     if (!has_file(draft, name, identity))
       for (const FlowFile& other : with(identity))

@@ -2,13 +2,10 @@
 
 // Files that have another name than before. What limits a flow goes along with its file.
 //
-// A rename is known by the identity of the file: a name has it now, and the name that had it before
-// has it no more. So it is found after a restart, too. A rename that was seen while it happened is
-// known even if the file was replaced right before.
-//
-// Limit: of a file with several names (hard links) the first one may be looked at, and found gone,
-// in a step before a new one is met. Then the new name begins with counts of its own. The caps of
-// the whole daemon count on.
+// A rename is known by the identity of the file: another name had it before. So it is found after a
+// restart, too. Whether the former name is still there (a hard link) makes no difference: it may go
+// a moment later, when the new name has started something. A rename that was seen while it happened
+// is known even if the file was replaced right before.
 
 #include <map>
 #include <set>
