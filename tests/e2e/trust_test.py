@@ -93,11 +93,11 @@ class Project:
         check(os.path.exists(f"{self.seen}/{name}"), "no agent started", done.stderr)
         return done
 
-    def refused(self, path, *says):
+    def refused(self, path, *says, code=2):
         """`run` starts nothing, and names the path, its owner and the remedy; so does doctor."""
         self.ticket("refused", "a")
         done = self.call("run", "--once", "--act-on-existing")
-        check(done.returncode == 2, "run gave", done.returncode, done.stderr)
+        check(done.returncode == code, "run gave", done.returncode, done.stderr)
         for word in (path, *says):
             check(word in done.stderr, "run does not say", word, "but", done.stderr)
         found = [each["message"] for each in self.doctor("error")]
@@ -169,7 +169,7 @@ def the_state(exe):
     with Project(exe) as project:
         project.works("before")
         os.chmod(project.state, 0o777)
-        project.refused(project.state, "can be written by everybody", f"`chmod go-w {project.state}`")
+        project.refused(project.state, "can be written by everybody", f"`chmod go-w {project.state}`", code=3)
 
 
 def alone(exe):
