@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "day.h"
+
 namespace baton::testing {
 namespace {
 
@@ -16,14 +18,6 @@ struct Arguments {
   bool quiet = false;
   bool trace = false;
 };
-
-/// Days since 1970, as the tests in Python count them; the environment's BATON_DAY repeats another.
-std::uint64_t day() {
-  if (const char* const given = std::getenv("BATON_DAY"))
-    return std::strtoull(given, nullptr, 10);
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::floor<std::chrono::days>(now).count());
-}
 
 std::optional<Arguments> parse(const Sweep& sweep, const std::vector<std::string>& words) {
   Arguments arguments;
