@@ -9,6 +9,7 @@
 
 #include "base/json/json.h"
 #include "base/text.h"
+#include "cli/libraries.h"
 #include "config/registry.h"
 #include "workspace/command.h"
 #include "workspace/options.h"
@@ -22,7 +23,7 @@ ExitCode version_command(Words words) {
                   {{ExitCode::fine, "printed"},
                    {ExitCode::usage, "wrong usage"},
                    {ExitCode::unreachable, "stdout did not take it"}});
-  options.flag("--json", as_json, "As one object: version, dialects");
+  options.flag("--json", as_json, "As one object: version, dialects, libraries");
   if (const auto over = options.parse(words))
     return *over;
   if (!as_json) {
@@ -32,8 +33,17 @@ ExitCode version_command(Words words) {
   Json names = Json::array();
   for (const Dialect* const dialect : dialects())
     names.push(Json(dialect->name));
-  print_line(Json::object(
-      {{"schema", "baton/version/v1"}, {"version", BATON_VERSION}, {"dialects", names}}));
+  Json inside = Json::array();
+  for (const Library& each : libraries())
+    inside.push(Json::object({{"name", each.name},
+                              {"version", each.version},
+                              {"package", each.package},
+                              {"linked", each.linked},
+                              {"program", each.program}}));
+  print_line(Json::object({{"schema", "baton/version/v1"},
+                           {"version", BATON_VERSION},
+                           {"dialects", names},
+                           {"libraries", inside}}));
   return finish();
 }
 

@@ -12,7 +12,7 @@ from world import check
 
 FILES = {"bin/baton", "libexec/baton/baton-shim", "lib/systemd/system/baton.service",
          "lib/systemd/system/baton@.service", "lib/systemd/user/baton.service", "lib/sysusers.d/baton.conf", "share/baton/systemd/users.conf",
-         "share/doc/baton/README.md",
+         "share/doc/baton/README.md", "share/doc/baton/baton.spdx.json",
          *(f"share/baton/notify/{name}" for name in ("baton_notify.py", "mail", "ntfy", "slack", "telegram"))}
 
 
