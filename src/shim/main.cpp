@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -154,6 +155,10 @@ ShimExit sweep_after_kill(const char* run_id, const char* grace, const char* cgr
   const Text marker = marker_of(run_id);
   // The agent can change its record, but not what the daemon knows.
   Tree tree{.marker = marker.c_str(), .cgroup = open_cgroup_of(run_id, cgroup)};
+  struct stat folder {};
+  if (fstat(kDirectoryFd, &folder) != 0)
+    return ShimExit::bad_call;
+  tree.owner = folder.st_uid;
   AgentRecord agent;
   char boot_id[kBootIdBytes] = {};
   read_boot_id(boot_id, sizeof boot_id);

@@ -106,6 +106,27 @@ bool read_stat(pid_t pid, Stat& stat) {
   return good;
 }
 
+bool read_user(pid_t pid, uid_t& user) {
+  constexpr std::string_view kUser = "\nUid:\t";
+  std::array<char, 4096> bytes{};
+  Text path;
+  path << "/proc/" << pid << "/status";
+  errno = 0;
+  // The owner of /proc/PID is root if the process is not dumpable.
+  if (read_small(AT_FDCWD, path.c_str(), bytes.data(), bytes.size()) <= 0)
+    return false;
+  std::string_view rest(bytes.data());
+  const std::size_t found = rest.find(kUser);
+  if (found == std::string_view::npos)
+    return false;
+  rest.remove_prefix(found + kUser.size());
+  std::uint64_t number = 0;
+  if (!parse_number(take_until(rest, '\t'), number))
+    return false;
+  user = static_cast<uid_t>(number);
+  return true;
+}
+
 bool has_variable(pid_t pid, const char* entry) {
   Text path;
   path << "/proc/" << pid << "/environ";

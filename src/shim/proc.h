@@ -26,6 +26,10 @@ struct Stat {
 /// False when there is no such process, or `errno` is one of `short_of_means`.
 bool read_stat(pid_t pid, Stat& stat);
 
+/// The real user of the process: who started it. False when there is no such process, or `errno` is
+/// one of `short_of_means`.
+bool read_user(pid_t pid, uid_t& user);
+
 /// Whether the environment of the process has `NAME=value` (`entry`). Also false when `errno` is
 /// one of `short_of_means`.
 bool has_variable(pid_t pid, const char* entry);

@@ -24,6 +24,7 @@ namespace {
 struct Entry {
   Stat stat;
   bool member = false;
+  bool in_cgroup = false;
 };
 
 /// One look at all processes, ordered by number.
@@ -124,8 +125,10 @@ void mark_processes(int cgroup, Snapshot& all) {
     std::uint64_t pid = 0;
     Entry* const entry =
         parse_number(take_until(rest, '\n'), pid) ? all.find(static_cast<pid_t>(pid)) : nullptr;
-    if (entry != nullptr)
-      entry->member = true;
+    if (entry == nullptr)
+      continue;
+    entry->member = true;
+    entry->in_cgroup = true;
   }
 }
 
@@ -170,12 +173,20 @@ void mark(const Tree& tree, Snapshot& all) {
   mark_descendants(self, all);
 }
 
-void send(const Stat& stat, int signal) {
+bool may_signal(const Tree& tree, const Entry& entry) {
+  uid_t user = 0;
+  // The kernel says who is in the cgroup, and its owner can end all of them anyway.
+  return !tree.owner || entry.in_cgroup || (read_user(entry.stat.pid, user) && user == *tree.owner);
+}
+
+void send(const Tree& tree, const Entry& entry, int signal) {
+  const Stat& stat = entry.stat;
   const auto process = static_cast<int>(syscall(SYS_pidfd_open, stat.pid, 0U));
   if (process < 0)
     return;
   Stat again;
-  if (read_stat(stat.pid, again) && again.start_ticks == stat.start_ticks) {
+  if (read_stat(stat.pid, again) && again.start_ticks == stat.start_ticks &&
+      may_signal(tree, entry)) {
     syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0U);
     // A stopped process would see the signal only after it is continued.
     if (signal == SIGTERM)
@@ -196,7 +207,7 @@ int signal_tree(const Tree& tree, int signal) {
       continue;
     ++alive;
     if (signal != 0)
-      send(entry.stat, signal);
+      send(tree, entry, signal);
   }
   return all.whole() ? alive : -1;
 }

@@ -4,6 +4,7 @@
 // processes may fork, start sessions and lose their parents, so several marks are used together.
 
 #include <cstdint>
+#include <optional>
 
 #include <sys/types.h>
 
@@ -19,11 +20,15 @@ struct Tree {
   const char* marker = nullptr;         ///< `BATON_RUN_ID=...`
   int cgroup = -1;                      ///< directory of the run's cgroup
   pid_t not_member = 0;                 ///< a child of the shim that does not belong to the run
+  /// Set if `session` comes from a file: this user can write the file, and so could name the
+  /// session of anybody. Only processes of this user and those in the cgroup get signals.
+  std::optional<uid_t> owner;
 };
 
-/// Sends a signal (0: none) to all members and returns how many were alive before. -1: /proc could
-/// not be read completely, so members may have been missed. Each member is held by a pidfd and
-/// checked again before the signal, so a reused number is never hit.
+/// Sends a signal (0: none) to all members and returns how many were alive before. Members
+/// that must not get signals (`owner`) count, too. -1: /proc could not be read completely, so
+/// members may have been missed. Each member is held by a pidfd and checked again before the
+/// signal, so a reused number is never hit.
 int signal_tree(const Tree& tree, int signal);
 
 /// The CPU time, in milliseconds, of all living processes below `parent` and of the children that

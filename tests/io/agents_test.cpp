@@ -663,6 +663,31 @@ TEST_CASE("a forged record of the agent sends no signal to a stranger") {
   CHECK(stranger.unhurt());
 }
 
+TEST_CASE("a forged record of the agent leads to processes of the owner of its folder only") {
+  if (geteuid() != 0) {
+    MESSAGE("skipped: only root can make a process of another user");
+    return;
+  }
+  constexpr uid_t kOther = 12345;
+  for (const uid_t user : {geteuid(), kOther}) {
+    CAPTURE(user);
+    Bench bench;
+    const Stranger stranger(user);
+    const Run run = bench.start(bench.shell("touch ready; sleep 1000"));
+    REQUIRE(bench.wait_for("ready"));
+    baton::test::write(fs::path(run.directory) / "agent",
+                       "pid " + std::to_string(stranger.pid()) + "\nstart_ticks " +
+                           std::to_string(baton::process_stat(stranger.pid())->start_ticks) +
+                           "\nboot_id " + run.boot_id + "\nsession " +
+                           std::to_string(stranger.pid()) + "\n");
+    kill_shim(run);
+    const RunEnd end = bench.wait(run);
+    CHECK(end.outcome == Outcome::unknown);
+    CHECK(end.reason == (user == kOther ? "could_not_stop" : "shim_killed"));
+    CHECK(stranger.unhurt() == (user == kOther));
+  }
+}
+
 TEST_CASE("after a reboot an exit file still counts, and without one the run was interrupted") {
   Bench bench;
   Run run = bench.start(bench.shell("exit 4"));

@@ -73,8 +73,11 @@ inline pid_t youngest_child_of(pid_t parent) {
 /// descriptors, so that nobody waits for it.
 class Stranger {
  public:
-  Stranger() : pid_(fork()) {
+  /// Only root can make one of another user.
+  explicit Stranger(uid_t user = geteuid()) : pid_(fork()) {
     if (pid_ == 0) {
+      if (user != geteuid() && setresuid(user, user, user) != 0)
+        _exit(1);
       setsid();
       for (int fd = 0; fd < 64; ++fd)
         close(fd);
