@@ -100,5 +100,106 @@ def refusals(exe):
         check(not box.doctor(IS_SANDBOX="1")["error"])
 
 
+class Clone(Box):
+    """A repository that somebody else has written. Each program and each script in it leaves a mark."""
+
+    def __init__(self, exe, **agent):
+        super().__init__(exe, worker=agent)
+        os.mkdir(self.root + "/.git")
+        self.mark = self.home + "/mark"
+        for name in ("own", "claude", "sh", "evil.sh"):
+            write(f"{self.root}/bin/{name}", f"#!/bin/sh\necho $0 >>{self.mark}\necho 1.2\n".encode())
+            os.chmod(f"{self.root}/bin/{name}", 0o755)
+        write(self.root + "/mine.yaml", {"name": "mine", "tested": "none", "command": ["./bin/own"], "version": ["./bin/own", "--version"]})
+        write(self.root + "/clause.yaml", {"name": "claude", "tested": "none", "command": ["claude"], "version": ["./bin/own", "--version"]})
+        self.config = self.root + "/baton.yaml"
+        self.configure()
+        self.path = ""
+
+    def environment(self, more):
+        all = super().environment(more)
+        return {**all, "PATH": self.path + all["PATH"]}
+
+    def executed(self):
+        return os.path.exists(self.mark)
+
+
+def nothing_executed(box, **more):
+    found = box.doctor(**more)
+    check(not box.executed(), open(box.mark).read() if box.executed() else "", found)
+    return found
+
+
+NOT_YET = "baton has not run here with this configuration yet"
+
+
+def cloned_adapters(exe):
+    """doctor executes nothing that an adapter of a cloned repository names."""
+    for adapter in ("./mine.yaml", "./clause.yaml"):
+        with Clone(exe, adapter=adapter) as box:
+            box.program("claude", "echo 2.1.293")
+            found = nothing_executed(box)["fine"]
+            check("worker: version not asked: its adapter is a file, and " + NOT_YET in found, found)
+
+
+def cloned_environments(exe):
+    """A program of an adapter of baton's is asked, but the configuration sets nothing in its environment."""
+    for sets in ({"PATH": "ROOT/bin"}, {"BASH_ENV": "ROOT/bin/evil.sh", "PATH": "ROOT/bin:/usr/bin:/bin"}):
+        with Clone(exe, adapter="claude") as box:
+            box.settings["agents"]["worker"]["env"] = {"set": {key: value.replace("ROOT", box.root) for key, value in sets.items()}}
+            box.configure()
+            write(box.home + "/bin/claude", b"#!/usr/bin/env bash\nsh -c 'pwd >&2; echo 2.1.293'\n")
+            os.chmod(box.home + "/bin/claude", 0o755)
+            check("2.1.293, a tested version" in nothing_executed(box)["fine"])
+
+
+def cloned_programs(exe):
+    """A program that is found in the repository is not asked: by PATH, or by a link from outside."""
+    with Clone(exe, adapter="claude") as box:
+        box.path = box.root + "/bin:"
+        found = nothing_executed(box)["fine"]
+        check(f"version not asked: {box.root}/bin/claude lies in {box.root}, and {NOT_YET}" in found, found)
+    with Clone(exe, adapter="claude") as box:
+        os.symlink(box.root + "/bin/claude", box.home + "/bin/claude")
+        check("version not asked: " in nothing_executed(box)["fine"])
+
+
+def cloned_state(exe):
+    """A state folder of the repository proves nothing, nor does the state of a root of another configuration."""
+    with Clone(exe, adapter="./mine.yaml") as box:
+        served, other = box.root + "/served", box.home + "/other"
+        os.mkdir(served)
+        os.mkdir(other)
+        box.settings["roots"] = [served]
+        box.configure()
+        box.state = box.root + "/state"
+        box.places = lambda: ["--config", box.config, "--state-dir", box.state]
+        box.once()
+        check(os.listdir(box.state), "there is a state folder")
+        check(NOT_YET in nothing_executed(box)["fine"])
+        box.state = box.home + "/state"
+        write(box.home + "/mine.yaml", {"version": 1, "roots": [other], "agents": {}, "rules": []})
+        own, box.config = box.config, box.home + "/mine.yaml"
+        box.once()
+        check(os.listdir(box.state), "there is a state folder")
+        box.config = own
+        box.settings["roots"] = [other]
+        box.configure()
+        check(NOT_YET in nothing_executed(box)["fine"])
+
+
+def known(exe):
+    """Where the daemon has run, doctor asks what the configuration names, in the environment of its agents."""
+    with Clone(exe, adapter="./mine.yaml", env={"set": {"SAID": "1.2.3"}}) as box:
+        write(box.root + "/bin/own", f"#!/bin/sh\ntouch {box.mark}\necho $SAID\n".encode())
+        os.chmod(box.root + "/bin/own", 0o755)
+        nothing_executed(box)
+        box.start()
+        check("mine 1.2.3" in box.doctor()["warning"] and box.executed())
+        box.daemon.terminate()
+        box.daemon.wait()
+        check("mine 1.2.3" in box.doctor()["warning"])
+
+
 if __name__ == "__main__":
-    world.main_parts([versions, logins, refusals])
+    world.main_parts([versions, logins, refusals, cloned_adapters, cloned_environments, cloned_programs, cloned_state, known])

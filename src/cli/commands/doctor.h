@@ -28,7 +28,9 @@ void examine_system(std::int64_t daemon, Diagnoses& all);
 /// Checks configuration, agents, schemas, notify. `daemon`: as above.
 void examine_configuration(const Context& context, std::int64_t daemon, Diagnoses& all);
 /// Checks the programs of agents with an adapter, in the agents' own environment: their version,
-/// their login, and what they are known to refuse. Runs each program with `--version`.
+/// their login, and what they are known to refuse. Asks programs with `--version`. Where `baton
+/// run` has not served the root with this configuration yet, it executes nothing that the
+/// configuration or the repository names.
 void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all);
 /// Checks limits of agents that are not enforced, or that end agents too early or never.
 void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all);

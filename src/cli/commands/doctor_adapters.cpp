@@ -5,6 +5,10 @@
 // its agents get, and look for what the adapter names: login variables and files, a git repository,
 // an argument that root may not use. Limits: whether a login is valid is known to the provider
 // only.
+//
+// A command that looks must execute nothing that somebody else's repository names. So before `baton
+// run` has served a root with this configuration, only programs of baton's own adapters are asked,
+// if they lie outside of the repository, and without what the configuration sets.
 
 #include <algorithm>
 #include <chrono>
@@ -25,8 +29,11 @@
 #include "cli/commands/doctor.h"
 #include "io/files/path_trust.h"
 #include "io/system/command.h"
+#include "io/system/state_folder.h"
 #include "workspace/adapter_file.h"
 #include "workspace/agent_spec.h"
+#include "workspace/daemon_status.h"
+#include "workspace/folders.h"
 
 namespace baton {
 namespace {
@@ -38,12 +45,15 @@ constexpr std::chrono::seconds kVersionLimit{10};
 constexpr std::size_t kMaxVersionBytes = 1U << 20U;
 constexpr std::size_t kShown = 200;
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 /// Agents that start the same program in the same environment.
 struct Program {
   std::vector<std::string> roles;
   const AgentSpec* spec = nullptr;
   std::unique_ptr<RunningCommand> version;  ///< nullptr: it could not be started
   std::string trouble;                      ///< why not
+  std::string not_asked;                    ///< why it was not even tried
 };
 
 void note(Diagnoses& all, Level level, std::string message, std::string advice = {}) {
@@ -78,32 +88,131 @@ bool is_tested(const std::string& version, const std::vector<std::string>& teste
   });
 }
 
-std::vector<std::string> environment_of(const AgentSpec& spec) {
-  std::vector<std::string> all;
-  all.reserve(spec.env.size());
-  for (const auto& [name, value] : spec.env)
-    all.push_back(name + "=" + value);
+/// The nearest folder with a git repository, from this one upwards; "" if there is none.
+std::string repository_around(fs::path folder) {
+  std::error_code error;
+  for (;; folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git", error))
+      return folder.string();
+    if (!folder.has_relative_path())
+      return {};
+  }
+}
+
+/// Whose files somebody else may have written: the roots, and the repositories around them and
+/// around the configuration.
+std::vector<std::string> foreign_folders(const Context& context) {
+  std::vector<std::string> all = context.roots();
+  for (const std::string& folder : context.roots())
+    all.push_back(repository_around(folder));
+  all.push_back(repository_around(context.folder()));
+  std::erase(all, "");
   return all;
 }
 
-/// Starts the program's command for its version.
-void ask_version(Program& program, const std::string& configuration_folder) {
+/// The first of the folders in which the path or its target lies; "" if in none.
+std::string folder_around(const std::string& path, const std::vector<std::string>& folders) {
+  const auto real = real_path(path);
+  for (const std::string& folder : folders)
+    if (path == folder || below(folder, path) || !real || *real == folder || below(folder, *real))
+      return folder;
+  return {};
+}
+
+/// Whether `baton run` of this user has served one of the roots with this configuration. State that
+/// lies in one of `folders` does not count: it may have come with them.
+bool has_run(const Context& context, const std::vector<std::string>& folders) {
+  for (const Context& each : context.each()) {
+    const auto state = each.state_folder();
+    struct stat facts {};
+    if (!state || lstat(state->c_str(), &facts) != 0 || facts.st_uid != geteuid() ||
+        !trusted_folder(*state) || !folder_around(*state, folders).empty())
+      continue;
+    auto status = daemon_status(*state);
+    if (!status)
+      status = last_daemon_status(*state);
+    if (status && !status->configuration.empty() &&
+        status->configuration == context.configuration())
+      return true;
+  }
+  return false;
+}
+
+std::string path_in(const Variables& env) {
+  const auto found =
+      std::find_if(env.begin(), env.end(), [](const auto& each) { return each.first == "PATH"; });
+  return found == env.end() ? "" : found->second;
+}
+
+/// Asks programs for their versions, as far as they may be executed.
+class VersionAsker {
+ public:
+  VersionAsker(const Context& context, const Setup& setup)
+      : context_(context),
+        setup_(setup),
+        folders_(foreign_folders(context)),
+        has_run_(has_run(context, folders_)) {}
+
+  /// Starts the command of the program for its version.
+  void ask(const Role& role, Program& program) const;
+
+ private:
+  Variables environment_of(const Role& role, const AgentSpec& spec, const AgentConfig& agent) const;
+  std::string objection(const AgentConfig& agent, const std::string& path) const;
+
+  const Context& context_;
+  const Setup& setup_;
+  std::vector<std::string> folders_;
+  bool has_run_;
+};
+
+/// The environment of the agent. Without what the configuration sets if baton has not run yet.
+Variables VersionAsker::environment_of(const Role& role, const AgentSpec& spec,
+                                       const AgentConfig& agent) const {
+  if (has_run_)
+    return spec.env;
+  AgentConfig unset = agent;
+  unset.env_set.clear();
+  return agent_spec(context_.config(), role, unset, setup_.environment).env;
+}
+
+/// Why the program may not be executed; "" if it may.
+std::string VersionAsker::objection(const AgentConfig& agent, const std::string& path) const {
+  if (has_run_)
+    return {};
+  std::string what;
+  if (agent.adapter.find('/') != std::string::npos)
+    what = "its adapter is a file";
+  else if (const std::string folder = folder_around(path, folders_); !folder.empty())
+    what = path + " lies in " + folder;
+  return what.empty() ? what : what + ", and baton has not run here with this configuration yet";
+}
+
+void VersionAsker::ask(const Role& role, Program& program) const {
   const AgentSpec& spec = *program.spec;
+  const AgentConfig* const agent = agent_for(context_.config(), role);
   std::vector<std::string> argv = spec.adapter->version_argv;
-  if (argv.empty())
+  if (argv.empty() || agent == nullptr)
     return;
+  const Variables env = environment_of(role, spec, *agent);
   // The program of `command` has been found already.
   if (argv.front() == spec.adapter->argv.front()) {
     argv.front() = spec.argv.front();
-  } else if (auto found =
-                 find_program(argv.front(), variable_of(spec, "PATH"), configuration_folder)) {
+  } else if (auto found = find_program(argv.front(), path_in(env), context_.folder())) {
     argv.front() = *std::move(found);
   } else {
     program.trouble = describe(found.error());
     return;
   }
-  auto started =
-      RunningCommand::start(argv, "", kMaxVersionBytes, kVersionLimit, environment_of(spec));
+  program.not_asked = objection(*agent, argv.front());
+  if (!program.not_asked.empty())
+    return;
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : env)
+    settings.push_back(name + "=" + value);
+  // Version managers read files of the folder in which they are called.
+  auto started = RunningCommand::start(argv, "", kMaxVersionBytes, kVersionLimit, settings,
+                                       has_run_ ? "" : "/");
   if (started)
     program.version = *std::move(started);
   else
@@ -121,6 +230,8 @@ void tell_version(Program& program, Diagnoses& all) {
         all, Level::warning, who + command + " " + what,
         "run it as the user of the daemon; if it asks something or fails there, so will the agent");
   };
+  if (!program.not_asked.empty())
+    return note(all, Level::fine, who + "version not asked: " + program.not_asked);
   if (program.version == nullptr)
     return troubled("cannot be run: " + program.trouble);
   const auto ended = program.version->ended(true);
@@ -169,17 +280,6 @@ void examine_login(const Program& program, Diagnoses& all) {
          "log in as the user of the daemon, or give the daemon one of the variables");
 }
 
-/// Whether the folder or one above it is a git repository.
-bool in_repository(fs::path folder) {
-  std::error_code error;
-  for (;; folder = folder.parent_path()) {
-    if (fs::exists(folder / ".git", error))
-      return true;
-    if (!folder.has_relative_path())
-      return false;
-  }
-}
-
 void examine_git(const Role& role, const AgentSpec& spec, const Context& context, Diagnoses& all) {
   const std::string& unless = spec.adapter->git_unless;
   if (unless.empty() || std::find(spec.argv.begin(), spec.argv.end(), unless) != spec.argv.end() ||
@@ -187,7 +287,7 @@ void examine_git(const Role& role, const AgentSpec& spec, const Context& context
     return;
   for (const std::string& folder :
        spec.cwd.empty() ? context.roots() : std::vector<std::string>{spec.cwd})
-    if (!in_repository(folder))
+    if (repository_around(folder).empty())
       note(all, Level::warning,
            role + ": " + spec.adapter->name + " does not work in a folder outside of a git " +
                "repository, unless it trusts the folder, and " + folder + " is in none",
@@ -227,6 +327,7 @@ std::set<std::string> agent_variables(const Context& context) {
 
 void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all) {
   std::vector<Program> programs;
+  const VersionAsker asker(context, setup);
   for (const auto& [role, spec] : setup.agents) {
     if (spec.problem || spec.adapter == nullptr || spec.adapter->argv.empty())
       continue;
@@ -240,7 +341,7 @@ void examine_adapters(const Context& context, const Setup& setup, Diagnoses& all
     if (program.spec == nullptr) {
       program.spec = &spec;
       // All programs run at the same time, because some take seconds to begin.
-      ask_version(program, context.folder());
+      asker.ask(role, program);
     }
   }
   for (Program& program : programs) {

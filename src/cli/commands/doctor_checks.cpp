@@ -516,7 +516,11 @@ std::int64_t take_daemon_path(const Context& context, Diagnoses& all) {
   if (!state || !daemon_lives(*state))
     return 0;
   const std::int64_t pid = lock_holder(*state).pid;
-  const auto its = environment_of_daemon(*state, pid);
+  struct stat facts {};
+  const bool own = stat(state->c_str(), &facts) == 0 && facts.st_uid == geteuid();
+  // Another user must not say in which environment this one looks for programs and asks them.
+  const auto its = own ? environment_of_daemon(*state, pid)
+                       : Result<DaemonEnvironment>(fail(Errc::denied, "belongs to another user"));
   const auto path = its ? its->find("PATH") : DaemonEnvironment::const_iterator();
   if (its && path != its->end() && path->second) {
     for (const std::string& name : agent_variables(context)) {

@@ -99,8 +99,8 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams,
 }
 
 /// Runs between fork and exec.
-[[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv,
-                         char* const* env) {
+[[noreturn]] void become(pid_t parent, const Streams& streams, char* const* argv, char* const* env,
+                         const std::string& folder) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   sigset_t none{};
@@ -108,8 +108,9 @@ Result<int> run(const std::vector<std::string>& argv, const Streams& streams,
   for (const int ignored : {SIGPIPE, SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGXFSZ})
     (void)signal(ignored, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (getppid() == parent && dup2(streams.in.get(), STDIN_FILENO) >= 0 &&
-      dup2(streams.out.get(), STDOUT_FILENO) >= 0 && dup2(streams.err.get(), STDERR_FILENO) >= 0)
+  if (getppid() == parent && (folder.empty() || chdir(folder.c_str()) == 0) &&
+      dup2(streams.in.get(), STDIN_FILENO) >= 0 && dup2(streams.out.get(), STDOUT_FILENO) >= 0 &&
+      dup2(streams.err.get(), STDERR_FILENO) >= 0)
     execve(argv[0], argv, env);
   const char* const why = strerrordesc_np(errno);
   (void)!write(STDERR_FILENO, why, strlen(why));
@@ -210,7 +211,7 @@ Result<CommandOutcome> run_command(const std::vector<std::string>& argv, std::st
 
 Result<std::unique_ptr<RunningCommand>> RunningCommand::start(
     const std::vector<std::string>& argv, std::string_view input, std::size_t max_bytes,
-    Millis limit, const std::optional<std::vector<std::string>>& env) {
+    Millis limit, const std::optional<std::vector<std::string>>& env, const std::string& folder) {
   auto streams = streams_for(argv[0], input);
   if (!streams)
     return pass_on(streams);
@@ -223,7 +224,7 @@ Result<std::unique_ptr<RunningCommand>> RunningCommand::start(
   if (pid < 0)
     return system_error(errno, "cannot be run", argv[0]);
   if (pid == 0)
-    become(parent, *streams, pointers.data(), env ? own.data() : environ);
+    become(parent, *streams, pointers.data(), env ? own.data() : environ, folder);
   setpgid(pid, pid);  // the child does this too, because either of the two may run first
   Fd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process) {

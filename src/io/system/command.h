@@ -40,10 +40,12 @@ class RunningCommand : private Pinned {
   /// Returns the outcome once, when the program has ended; with `wait` it waits for that. Returns
   /// nothing while it runs. Errc::busy: it did not end within the limit.
   virtual std::optional<Result<CommandOutcome>> ended(bool wait) = 0;
-  /// argv[0] is absolute. `env`: the environment, as NAME=VALUE; nothing: ours.
+  /// argv[0] is absolute. `env`: the environment, as NAME=VALUE; nothing: ours. `folder`: where it
+  /// runs; "": in ours.
   static Result<std::unique_ptr<RunningCommand>> start(
       const std::vector<std::string>& argv, std::string_view input, std::size_t max_bytes,
-      Millis limit, const std::optional<std::vector<std::string>>& env = std::nullopt);
+      Millis limit, const std::optional<std::vector<std::string>>& env = std::nullopt,
+      const std::string& folder = "");
 };
 
 /// A file in memory that holds `text` and is read from its beginning. Nobody can change it, unless
