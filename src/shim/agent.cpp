@@ -162,6 +162,8 @@ int become_agent(void* argument) {
     refuse(start, ShimExit::no_claim);
   if (start.launch.before[0] == nullptr)
     close(kLaunchFd);
+  if (start.launch.uid != 0)
+    place(kPromptFd, kPromptFd);  // its programs open it as kPromptName
   const int input = open_input(start.launch);
   const int input_error = errno;
   if (input >= 0) {

@@ -5,12 +5,12 @@
 //
 // One shim stands between baton and one agent and survives the daemon. It is called as
 //
-//   - baton-shim 4 run <run id>: park, claim, run the agent, record its end
-//   - baton-shim 4 enter <run id>: called by itself, in the agent's process; see `before`
-//   - baton-shim 4 sweep <run id> <grace ms> <cgroup>: the run's shim was killed: end its tree,
+//   - baton-shim 5 run <run id>: park, claim, run the agent, record its end
+//   - baton-shim 5 enter <run id>: called by itself, in the agent's process; see `before`
+//   - baton-shim 5 sweep <run id> <grace ms> <cgroup>: the run's shim was killed: end its tree,
 //     record that. What is in the cgroup of the run ("": none) is killed at once, without grace.
-//   - baton-shim 4 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
-//   - baton-shim 4 fits: exit with 0, if it has this protocol version
+//   - baton-shim 5 tell <limit ms> <argv ...>: no run; a program of `notify:`, see below
+//   - baton-shim 5 fits: exit with 0, if it has this protocol version
 //
 // with an empty environment (`enter`: BATON_RUN_ID alone), all signals blocked, stdin, stdout and
 // stderr on /dev/null, and the descriptors below. Exit statuses are those of ShimExit.
@@ -27,7 +27,7 @@
 //         from other processes of its user (PR_SET_DUMPABLE).
 //         Records that end in NUL, each a word, a space and a value; repeated for arg,
 //         before, env and watch; the last one is `end 1`:
-//           launch 4 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
+//           launch 5 | run ID | cwd PATH | timeout_ms N | idle_timeout_ms N | kill_grace_ms N |
 //           log_cap_bytes N | uid N | gid N | group N ... | memory_max_bytes N | tasks_max N |
 //           stdin prompt|null | cgroup PATH | log PATH | arg TEXT ... | before_cwd PATH | before_ms
 //           N | before TEXT ... | watch PATH ... | env NAME=VALUE ...
@@ -50,7 +50,8 @@
 //
 //   fd 7  `run` only: the prompt, a file in memory that is sealed before the first byte comes. It
 //         becomes the agent's stdin. The file `prompt` is for people and for programs that want a
-//         name; any process of the user can change it.
+//         name; any process of the user can change it. A program of another user (uid) cannot reach
+//         that file. It keeps fd 7, so its name for the prompt is kPromptName.
 //
 // `tell` gets the environment, stdin, stdout and stderr of the program, and also fd 3: a pipe
 // without data, whose end of file means that the daemon is gone. The shim runs the program and
@@ -98,7 +99,7 @@
 
 namespace baton::shim {
 
-inline constexpr const char* kCallVersion = "4";
+inline constexpr const char* kCallVersion = "5";
 inline constexpr int kExitVersion = 1;
 inline constexpr const char* kModeRun = "run";
 inline constexpr const char* kModeEnter = "enter";
@@ -113,6 +114,7 @@ inline constexpr int kGoFd = 5;
 inline constexpr int kFailuresFd = 5;  ///< of `enter`
 inline constexpr int kLaunchFd = 6;
 inline constexpr int kPromptFd = 7;
+inline constexpr const char* kPromptName = "/proc/self/fd/7";
 
 inline constexpr const char* kLockFile = "lock";
 inline constexpr const char* kPromptFile = "prompt";

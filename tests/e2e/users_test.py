@@ -205,6 +205,64 @@ def what_they_are(exe):
             nothing_more(baton.said("notified"), DAEMON, "notified")
 
 
+# Reads the prompt by each name that it has, and tries to change it.
+NAMES = r"""#!/usr/bin/python3
+import json, os, subprocess, sys
+def tried(what):
+    try:
+        return repr(what())
+    except OSError as error:
+        return error.strerror
+name = os.environ["BATON_PROMPT_FILE"]
+said = {"uid": os.getuid(), "input": sys.stdin.read(), "names": sys.argv[2:] + [name]}
+said["texts"] = [open(each).read() for each in said["names"]]
+said["child"] = subprocess.run(["cat", name], close_fds=False, stdout=subprocess.PIPE).stdout.decode()
+def written():
+    file = os.open(name, os.O_RDWR)
+    os.write(file, b"other orders")
+if os.path.dirname(name) == "/proc/self/fd":
+    said["write"] = tried(written)
+    said["empty"] = tried(lambda: os.close(os.open(name, os.O_WRONLY | os.O_TRUNC)))
+    said["mode"] = tried(lambda: os.chmod(name, 0))
+said["after"] = open(name).read()
+place = f"{os.environ['BATON_ROOT']}/{sys.argv[1]}"
+with open(place + ".new", "w") as file:
+    json.dump(said, file)
+os.rename(place + ".new", place)
+"""
+
+
+def prompt_by_name(exe):
+    """The prompt has a name that such an agent can open, also in `before`. Nobody can change what it opens."""
+    with cgroup() as place:
+        with Users(exe, place, tickets(rule("a", "plain"), rule("b", "file"), rule("c", "own")), {}) as baton:
+            baton.program("names", NAMES)
+            names = baton.home + "/names"
+            write(baton.home + "/mine.yaml", {"name": "mine", "tested": "none", "command": [names, "file", "${prompt_file}"],
+                                              "prompt": {"by": "file"}})
+            baton.settings["agents"] = {
+                "plain": {"command": [names, "plain", "${prompt_file}"], "user": AGENT,
+                          "before": {"command": [names, "before", "${prompt_file}"]}},
+                "file": {"adapter": "./mine.yaml", "user": AGENT},
+                "own": {"command": [names, "own", "${prompt_file}"]},
+            }
+            baton.configure()
+            for number, stage in enumerate("abc"):
+                baton.ticket(str(number), stage)
+            baton.start()
+            for name, role in (("before", "plain"), ("plain", "plain"), ("file", "file")):
+                said = baton.said(name)
+                orders = f"You are the agent `{role}`"
+                check(said["uid"] == pwd.getpwnam(AGENT).pw_uid, said)
+                check(said["names"] == ["/proc/self/fd/7"] * 2, said)
+                check(all(orders in each for each in (*said["texts"], said["child"], said["after"])), name, said)
+                check(said["after"] == said["texts"][0], name, said)
+                check(said["write"] == said["empty"] == said["mode"] == "Operation not permitted", name, said)
+            check(orders not in baton.said("file")["input"] and "You are" in baton.said("plain")["input"])
+            own = baton.said("own")
+            check(all(each.startswith(baton.state) and "You are" in text for each, text in zip(own["names"], own["texts"])), own)
+
+
 def hands_over(exe):
     """Such an agent changes state files by `baton set` and has them checked. It sees nothing of the daemon."""
     with cgroup() as place:
@@ -297,4 +355,4 @@ if __name__ == "__main__":
         skip("only root can start a daemon of another user")
     if shutil.which("setpriv") is None:
         skip("setpriv is not here")
-    world.main_parts([what_they_are, hands_over, ended, refused])
+    world.main_parts([what_they_are, prompt_by_name, hands_over, ended, refused])

@@ -19,7 +19,7 @@ TEST_CASE("placeholders of a run are filled in, everything else stays") {
                          Row{"${run_id", "${run_id"}, Row{"$run_id ${x}", "$run_id ${x}"},
                          Row{"$${run_id}", "${run_id}"}, Row{"$$${run_id}", "$${run_id}"}}) {
     CAPTURE(row.text);
-    CHECK(baton::fill_in(row.text, "7f", "/r/7f") == row.filled);
+    CHECK(baton::fill_in(row.text, "7f", "/r/7f", "/r/7f/prompt") == row.filled);
   }
 }
 

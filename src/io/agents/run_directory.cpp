@@ -207,13 +207,14 @@ bool is_run_id(std::string_view name) {
          name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::string fill_in(std::string_view text, const RunId& run, const std::string& directory) {
+std::string fill_in(std::string_view text, const RunId& run, const std::string& directory,
+                    const std::string& prompt_file) {
   const std::array<std::pair<std::string_view, std::string>, 5> values = {
       {{"$${", "${"},
        {"${run_id}", run},
        {"${run_uuid}", uuid_of(run)},
        {"${run_dir}", directory},
-       {"${prompt_file}", directory + "/" + shim::kPromptFile}}};
+       {"${prompt_file}", prompt_file}}};
   std::string filled;
   while (!text.empty()) {
     const auto* const value = std::find_if(
@@ -231,6 +232,11 @@ std::string fill_in(std::string_view text, const RunId& run, const std::string& 
 
 namespace {
 
+/// The name by which the program can open its prompt.
+std::string prompt_file_of(const Launch& launch, const std::string& directory) {
+  return launch.user ? shim::kPromptName : directory + "/" + shim::kPromptFile;
+}
+
 /// The command that runs before the agent, and the arguments of both.
 Result<void> add_words(std::string& text, const Launch& launch, const RunId& run,
                        const std::string& directory) {
@@ -246,7 +252,7 @@ Result<void> add_words(std::string& text, const Launch& launch, const RunId& run
     for (const std::string& argument : *argv) {
       if (!usable(argument))
         return fail(Errc::usage, "an argument holds a NUL byte");
-      add(text, word, fill_in(argument, run, directory));
+      add(text, word, fill_in(argument, run, directory, prompt_file_of(launch, directory)));
     }
   return {};
 }
@@ -256,7 +262,7 @@ Result<void> add_environment(std::string& text, const Launch& launch, const RunI
   const std::array<std::pair<std::string, std::string>, 3> own = {
       {{shim::kRunIdVariable, run},
        {"BATON_RUN_DIR", directory},
-       {"BATON_PROMPT_FILE", directory + "/" + shim::kPromptFile}}};
+       {"BATON_PROMPT_FILE", prompt_file_of(launch, directory)}}};
   for (const auto& [name, value] : launch.env) {
     if (name.empty() || name.find('=') != std::string::npos || !usable(name) || !usable(value))
       return fail(Errc::usage, "a variable cannot be passed on", name);

@@ -41,7 +41,8 @@ Result<std::string> launch_text(const Launch& launch, const RunId& run,
 
 /// Replaces `${run_id}`, `${run_uuid}`, `${run_dir}` and `${prompt_file}`. `$${` becomes `${`.
 /// Other text stays.
-std::string fill_in(std::string_view text, const RunId& run, const std::string& directory);
+std::string fill_in(std::string_view text, const RunId& run, const std::string& directory,
+                    const std::string& prompt_file);
 
 /// A directory that will become the directory of a run. It lies apart (`.spare` in the folder of
 /// the runs), so that a crash leaves nothing among the runs.
