@@ -175,6 +175,9 @@ LimitsConfig read_limits(const Fields& fields) {
   if (const auto tokens = fields.number("tokens_per_hour"))
     limits.tokens_per_hour = static_cast<std::int64_t>(*tokens);
   take(limits.shell_per_hour, fields.count("shell_per_hour"));
+  take(limits.events_per_hour, fields.count("events_per_hour"));
+  take(limits.max_flow_size_bytes, fields.size("max_flow_size"));
+  take(limits.max_root_size_bytes, fields.size("max_root_size"));
   take(limits.run.timeout, fields.duration("timeout"));
   take(limits.run.idle_timeout, fields.duration("idle_timeout"));
   take(limits.run.kill_grace, fields.duration("kill_grace"));

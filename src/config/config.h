@@ -60,11 +60,14 @@ struct AgentConfig {
 
 /// `limits:`.
 struct LimitsConfig {
-  std::uint32_t max_running = 4;        ///< agents at the same time, per daemon
-  std::uint32_t spawns_per_hour = 60;   ///< per flow
-  double cost_per_hour = 50;            ///< US dollars, per flow; 0, here and below: no limit
-  std::int64_t tokens_per_hour = 0;     ///< per flow
-  std::uint32_t shell_per_hour = 3600;  ///< shell actions, per flow
+  std::uint32_t max_running = 4;         ///< agents at the same time, per daemon
+  std::uint32_t spawns_per_hour = 60;    ///< per flow
+  double cost_per_hour = 50;             ///< US dollars, per flow; 0, here and below: no limit
+  std::int64_t tokens_per_hour = 0;      ///< per flow
+  std::uint32_t shell_per_hour = 3600;   ///< shell actions, per flow
+  std::uint32_t events_per_hour = 1000;  ///< see Setup
+  std::uint64_t max_flow_size_bytes = 32U << 20U;   ///< see SizeLimits
+  std::uint64_t max_root_size_bytes = 512U << 20U;  ///< see SizeLimits
   RunLimits run;
   RetryLimits retry;
   std::uint32_t max_transient = 10;  ///< see AgentSpec

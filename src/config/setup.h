@@ -84,6 +84,13 @@ using Filtering = std::function<std::optional<Result<std::string>>(bool wait)>;
 using Filter =
     std::function<Filtering(const std::vector<std::string>& argv, std::string_view bytes)>;
 
+/// How many bytes the accepted versions of files may have together. 0: no limit.
+struct SizeLimits {
+  std::uint64_t flow_bytes = 0;  ///< of one flow
+  std::uint64_t root_bytes = 0;  ///< of all flows of a root; small files do not need room in it
+  bool operator==(const SizeLimits&) const = default;
+};
+
 /// The configuration in force, in the form the engine uses. `Engine::reconfigure` replaces it.
 struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< with their options
@@ -100,6 +107,9 @@ struct Setup {
   double cost_per_hour = 50;  ///< 0, here and below: no limit
   std::int64_t tokens_per_hour = 0;
   std::uint32_t shell_per_hour = 0;
+  /// Events of changed files that the history keeps of one flow; see HistoryLimit.
+  std::uint32_t events_per_hour = 0;
+  SizeLimits sizes;
   std::map<std::string, FlowCaps> rule_caps;  ///< of each flow, where a rule has its own
   CapTable caps;                              ///< of more than one flow
   std::string configuration;  ///< real path of its file; sums are counted for each configuration

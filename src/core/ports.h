@@ -224,6 +224,7 @@ struct AcceptedRow {
   Arrival arrival = 0;
   RunId writer;
   bool present = true;
+  std::uint64_t size_bytes = 0;  ///< of the accepted version
   bool operator==(const AcceptedRow&) const = default;
 };
 

@@ -63,6 +63,7 @@ constexpr std::array kEvents = {
     EventRow{"conflict", Told::never, true},
     EventRow{"could_not_stop", Told::never, true},
     EventRow{"warning", Told::never, true},
+    EventRow{"history_limited", Told::never, true},
 };
 
 const EventRow* row_of(std::string_view word) {

@@ -19,6 +19,7 @@
 #include "engine/perform/starter.h"
 #include "engine/request_queue.h"
 #include "engine/state/disk_space.h"
+#include "engine/state/history_limit.h"
 
 namespace baton {
 namespace {
@@ -148,7 +149,11 @@ class RealEngine : public Engine {
             .flows_elsewhere = flows_elsewhere_,
             .ahead = ports_.clock.wall() - ports_.clock.now()};
   }
-  Draft draft() { return {records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall()}; }
+  Draft draft() {
+    Draft draft(records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall());
+    draft.accepted_bytes = flow_index_.accepted_bytes;
+    return draft;
+  }
 
   Ports ports_;
   std::unique_ptr<ConfiguredParts> parts_;
@@ -163,6 +168,7 @@ class RealEngine : public Engine {
   LockFiles locks_;
   RunCompletion run_completion_;
   RunCounting run_counting_;
+  HistoryLimit history_limit_;
   Time since_ = ports_.clock.now();
   Arrival arrival_ = 0;
   std::uint64_t intent_ = 0;
@@ -533,6 +539,7 @@ void RealEngine::finish_commit(Draft& next) {
   // A request is answered and remembered in the same transaction.
   RequestQueue::tell_of_root(next);
   RequestQueue::keep_answered(next);
+  history_limit_.thin(next, parts_->setup.events_per_hour);
 }
 
 Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
@@ -573,6 +580,7 @@ void RealEngine::publish(Draft& next) {
   requests_.committed(next);
   pending_ = pending_ || requests_.behind();
   parts_->intake.committed(next);
+  history_limit_.committed();
   parts_->planning.committed(next);
   for (const std::string& path : next.looked_at)
     pending_ = pending_writes_.seen(path) || pending_;
@@ -594,6 +602,8 @@ void RealEngine::publish(Draft& next) {
   run_completion_.committed();
   if (input_queue_.committed())
     first_start_ = false;
+  if (next.has_more_room)
+    input_queue_.changed(parts_->intake.fitting(records_, flow_index_.accepted_bytes));
   for (const FlowId& flow : put_off_)
     input_queue_.decide_again(flow);
   pending_ = pending_ || input_queue_.behind();
@@ -658,6 +668,7 @@ std::optional<Time> RealEngine::wake() const {
   if (!retry_)
     sooner(wake, pending_writes_.wake());
   sooner(wake, run_completion_.wake());
+  sooner(wake, history_limit_.wake());
   const Time now = ports_.clock.now();
   // A command or another daemon may release a provider or raise a cap, and an agent of another root
   // may end.

@@ -427,6 +427,8 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.cost_per_hour = config_.limits.cost_per_hour;
   setup.tokens_per_hour = config_.limits.tokens_per_hour;
   setup.shell_per_hour = config_.limits.shell_per_hour;
+  setup.events_per_hour = config_.limits.events_per_hour;
+  setup.sizes = {config_.limits.max_flow_size_bytes, config_.limits.max_root_size_bytes};
   setup.rule_caps = config_.rule_caps;
   setup.caps = config_.caps;
   setup.configuration = configuration_;

@@ -568,6 +568,18 @@ TEST_CASE("the caps of the whole daemon are on by default, and 0 switches one of
   CHECK(caps_of("shell_per_hour: 0").limits.shell_per_hour == 0);
 }
 
+TEST_CASE("the ceilings of history and sizes are on by default, and 0 switches one off") {
+  const auto limits_of = [](const std::string& limits) {
+    return parsed("version: 1\nlimits: { " + limits + " }\n").config.limits;
+  };
+  CHECK(limits_of("max_running: 2").events_per_hour == 1000);
+  CHECK(limits_of("max_running: 2").max_flow_size_bytes == 32U << 20U);
+  CHECK(limits_of("max_running: 2").max_root_size_bytes == 512U << 20U);
+  CHECK(limits_of("events_per_hour: 0").events_per_hour == 0);
+  CHECK(limits_of("max_flow_size: 10MiB").max_flow_size_bytes == 10U << 20U);
+  CHECK(limits_of("max_root_size: 0B").max_root_size_bytes == 0);
+}
+
 TEST_CASE("a cap that is no number of its kind is refused at every place") {
   const auto places = [](const std::string& cap) {
     return std::vector<std::string>{

@@ -78,7 +78,7 @@ inline Intent sample_intent(std::uint64_t id, Intent::Kind kind) {
 
 inline Commit sample_commit() {
   Commit commit;
-  AcceptedRow row{"tickets/a.json", flow_a(), "ticket", "a", digest_of("x"), 40, "baton", true};
+  AcceptedRow row{"tickets/a.json", flow_a(), "ticket", "a", digest_of("x"), 40, "baton", true, 7};
   commit.accepted.emplace_back(row, std::string("{\"a\":\0}", 7));
   row = {"b/gone.json", flow_b(), "state", "", digest_of(""), 39, "", false};
   commit.accepted.emplace_back(row, "");

@@ -183,7 +183,7 @@ TEST_CASE("rows replace those of the same identity, and done work goes") {
   commit(*journal, sample_commit());
   Commit next;
   next.accepted.emplace_back(
-      AcceptedRow{"tickets/a.json", flow_a(), "ticket", "a", digest_of("y"), 44, "aa01", true},
+      AcceptedRow{"tickets/a.json", flow_a(), "ticket", "a", digest_of("y"), 44, "aa01", true, 1},
       "y");
   next.moved_away = {"b/gone.json"};
   next.no_longer_rejected = {"b/bad.json"};

@@ -62,12 +62,13 @@ Finding unreadable(const Error& error) {
 }  // namespace
 
 Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
-               LoadLimits limits)
+               LoadLimits limits, const SizeLimits& sizes)
     : ports_(ports),
       catalog_(catalog),
       environment_(environment),
       limits_(limits),
-      scan_(ports.disk, catalog) {}
+      scan_(ports.disk, catalog),
+      size_ceiling_(sizes) {}
 
 namespace {
 
@@ -123,6 +124,12 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   if (record != nullptr && has_version(record->accepted, path, bytes->digest)) {
     same(*match, path, draft);
     draft.identify(match->flow, path, bytes->identity, was_gone);
+    return {};
+  }
+  // Before anything is parsed, because that takes many times as much memory.
+  if (const std::string why = size_ceiling_.left_out(match->flow, path, bytes->bytes.size(), draft);
+      !why.empty()) {
+    reject(*match, path, digest_of(why), {unreadable(Error{Errc::too_large, why, path})}, draft);
     return {};
   }
   const bool known_bad = record != nullptr && has_version(record->rejected, path, bytes->digest);
@@ -224,6 +231,7 @@ bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Dra
 
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
+  size_ceiling_.settled(path);
   (void)no_longer_rejected(match.flow, path, draft);
   const FlowRecord* const known = draft.find(match.flow);
   if (known == nullptr)
@@ -244,6 +252,7 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
 
 void Intake::same(const Catalog::Match& match, const std::string& path, Draft& draft) {
   draft.compared.insert(path);
+  size_ceiling_.settled(path);
   // A decision may have waited for this file.
   if (unsettled_.waits(path))
     draft.decide.insert(match.flow);

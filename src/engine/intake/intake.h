@@ -17,6 +17,7 @@
 #include "engine/intake/document_store.h"
 #include "engine/intake/judged_texts.h"
 #include "engine/intake/renamed_files.h"
+#include "engine/intake/size_ceiling.h"
 #include "engine/intake/tree_scan.h"
 #include "engine/intake/unsettled_files.h"
 #include "engine/state/flow_record.h"
@@ -35,7 +36,8 @@ class Intake {
     DocumentStore& documents;
     Schemas& schemas;
   };
-  Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits);
+  Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits,
+         const SizeLimits& sizes);
 
   TreeScan& scan() { return scan_; }
   const TreeScan& scan() const { return scan_; }
@@ -74,6 +76,11 @@ class Intake {
   void take_along(const FlowIndex& flow_index, Draft& draft) {
     seen_renames_.keep_known(catalog_);
     baton::take_along(catalog_, flow_index, seen_renames_, draft);
+  }
+
+  /// Files that were left out because of their size, and have room now.
+  std::set<std::string> fitting(const FlowRecords& records, std::uint64_t root_bytes) const {
+    return size_ceiling_.fitting(records, root_bytes);
   }
 
   /// Paths to look at again now: files that did not parse yet or could not be read.
@@ -138,6 +145,7 @@ class Intake {
   std::set<std::string> compared_;  ///< files that this daemon compared with the version in force
   RateBreaker rate_breaker_;
   SeenRenames seen_renames_;
+  SizeCeiling size_ceiling_;
 };
 
 }  // namespace baton

@@ -37,6 +37,7 @@ void FlowIndex::add(const FlowRecord& record) {
     awaiting.emplace(*record.decision.wake, record.id);
   held += is_held(record) ? 1U : 0U;
   no_place += waits_for_place(record) ? 1U : 0U;
+  accepted_bytes += record.accepted_bytes;
   if (is_left(record))
     left.insert(record.id);
   for (const auto& [path, identity] : record.origin.files)
@@ -58,6 +59,7 @@ void FlowIndex::remove(const FlowRecord& record) {
     awaiting.erase({*record.decision.wake, record.id});
   held -= is_held(record) ? 1U : 0U;
   no_place -= waits_for_place(record) ? 1U : 0U;
+  accepted_bytes -= record.accepted_bytes;
   left.erase(record.id);
   for (const auto& [path, identity] : record.origin.files) {
     const auto names = files.find(identity);

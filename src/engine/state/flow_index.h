@@ -6,6 +6,7 @@
 // `Draft::publish` keeps it up to date. What is known of one flow is in flow_record.h.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -25,6 +26,7 @@ struct FlowIndex {
   std::size_t held = 0;                        ///< flows with a hold or a rejected file
   std::size_t no_place = 0;                    ///< flows that wait for a place
   std::map<FileIdentity, std::set<FlowFile>> files;  ///< the names that each file has, or had last
+  std::uint64_t accepted_bytes = 0;                  ///< of all flows
   std::set<FlowId> left;  ///< flows that have lost all their files to other flows
 
   /// Adds the record of a flow.

@@ -87,8 +87,11 @@ FlowRecords records_of(const Ledger& ledger) {
     found.control.flow = flow;
     return found;
   };
-  for (const AcceptedRow& row : ledger.accepted)
-    record(row.flow).accepted[row.path] = row;
+  for (const AcceptedRow& row : ledger.accepted) {
+    FlowRecord& known = record(row.flow);
+    known.accepted[row.path] = row;
+    known.accepted_bytes += row.size_bytes;
+  }
   for (const RejectedRow& row : ledger.rejected)
     record(row.flow).rejected[row.path] = row;
   for (const StageRow& row : ledger.stages) {
@@ -203,6 +206,7 @@ void Draft::publish(FlowRecords& records, FlowIndex& flow_index) {
 Draft Draft::trial(const FlowId& flow) const {
   Draft trial(records_, arrival, intent, now, wall);
   trial.forgotten = forgotten;
+  trial.accepted_bytes = accepted_bytes;
   if (const auto found = touched_.find(flow); found != touched_.end())
     trial.touched_.insert(*found);
   return trial;
@@ -256,6 +260,10 @@ void Draft::tell() {
 
 void Draft::forget(const FlowId& flow) {
   const FlowId id = flow;  // `flow` may lie in the record that is erased below
+  if (const FlowRecord* const known = find(id); known != nullptr) {
+    accepted_bytes -= known->accepted_bytes;
+    has_more_room = true;
+  }
   forgotten.insert(id);
   commit.forgotten.push_back(id);
   touched_.erase(id);
@@ -307,14 +315,24 @@ void Draft::put(FlowRecord& record, const Run& run) {
 
 void Draft::accept(FlowRecord& record, const AcceptedRow& row,
                    std::shared_ptr<const Document> document) {
-  record.accepted[row.path] = row;
+  AcceptedRow& known = record.accepted[row.path];
+  const std::uint64_t before = known.size_bytes;
+  known = row;
+  known.size_bytes = document->text().size();
+  resize(record, before, known.size_bytes);
   record.last_activity = now;
   decide.insert(record.id);
   (void)no_longer_rejected(record, row.path);
   presence.erase(row.path);
   std::erase_if(commit.accepted, [&](const auto& pair) { return pair.first.path == row.path; });
-  commit.accepted.emplace_back(row, document->text());
+  commit.accepted.emplace_back(known, document->text());
   documents[row.path] = std::move(document);
+}
+
+void Draft::resize(FlowRecord& record, std::uint64_t before, std::uint64_t after) {
+  record.accepted_bytes = record.accepted_bytes - before + after;
+  accepted_bytes = accepted_bytes - before + after;
+  has_more_room = has_more_room || after < before;
 }
 
 void Draft::identify(const FlowId& flow, const std::string& path, FileIdentity identity,
@@ -341,7 +359,10 @@ bool Draft::no_longer_rejected(FlowRecord& record, const std::string& path) {
 }
 
 void Draft::move_away(FlowRecord& record, const std::string& path) {
-  record.accepted.erase(path);
+  if (const auto row = record.accepted.find(path); row != record.accepted.end()) {
+    resize(record, row->second.size_bytes, 0);
+    record.accepted.erase(row);
+  }
   std::erase_if(commit.accepted, [&](const auto& pair) { return pair.first.path == path; });
   documents.erase(path);
   presence.erase(path);

@@ -26,6 +26,7 @@ namespace baton {
 struct FlowRecord {
   FlowId id;
   std::map<std::string, AcceptedRow> accepted;  ///< by path
+  std::uint64_t accepted_bytes = 0;  ///< of all rows in `accepted`, also of files that are gone
   std::map<std::string, RejectedRow> rejected;  ///< by path
   std::map<Subject, StageState> stages;
   std::map<Subject, std::map<Word, std::uint64_t>> entries;
@@ -171,10 +172,14 @@ class Draft {
   std::set<FlowFile> identified;           ///< names that have another file than before
   /// Names that are gone or have another file now, with the file that they had.
   std::set<std::pair<FlowFile, FileIdentity>> let_go;
-  std::set<std::string> renamed;  ///< see SeenRenames
+  std::set<std::string> renamed;     ///< see SeenRenames
+  std::uint64_t accepted_bytes = 0;  ///< of all flows; the caller sets it at the begin of the step
+  bool has_more_room = false;        ///< some flow has less accepted bytes than before
 
  private:
   const FlowRecords& records_;
+  void resize(FlowRecord& record, std::uint64_t before, std::uint64_t after);
+
   std::map<FlowId, FlowRecord> touched_;
   /// The index of each row in `commit.stages`.
   std::map<FlowId, std::map<Subject, std::size_t>> staged_;

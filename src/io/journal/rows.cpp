@@ -34,6 +34,7 @@ AcceptedRow read_accepted(Statement& row) {
   accepted.arrival = read_count(row);
   accepted.writer = row.text();
   accepted.present = read_flag(row);
+  accepted.size_bytes = read_count(row);
   return accepted;
 }
 
@@ -381,7 +382,7 @@ Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& l
       done = each(db, table, sql, {}, read);
   };
   load("documents",
-       "SELECT path, dialect, flow, kind, part, digest, arrival, writer, present "
+       "SELECT path, dialect, flow, kind, part, digest, arrival, writer, present, length(bytes) "
        "FROM documents ORDER BY path",
        [&](Statement& row) { ledger.accepted.push_back(read_accepted(row)); });
   load("rejected", "SELECT path, dialect, flow, digest, findings, time FROM rejected ORDER BY path",
