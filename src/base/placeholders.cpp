@@ -1,13 +1,22 @@
 #include "base/placeholders.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace baton {
 namespace {
+
+/// How a value is written. The names are those of the filters.
+struct Filter {
+  std::string_view name;
+  std::string (*write)(std::string_view value);
+};
+constexpr std::array<Filter, 2> kFilters = {{{"json", json_quoted}, {"data", fenced}}};
 
 constexpr const char* kNotClosed = " (no closing brace)";
 
@@ -36,6 +45,47 @@ Hole next_hole(std::string_view text, std::size_t at) {
   return hole;
 }
 
+/// The filter in `NAME|FILTER`; nullptr: there is none, or it does not exist.
+const Filter* filter_in(std::string_view inside) {
+  const auto bar = inside.find('|');
+  const auto* const found = std::find_if(kFilters.begin(), kFilters.end(), [&](const Filter& each) {
+    return bar != std::string_view::npos && each.name == inside.substr(bar + 1);
+  });
+  return found == kFilters.end() ? nullptr : found;
+}
+
+/// `NAME|FILTER` without a filter that exists.
+std::string_view name_in_hole(std::string_view inside) {
+  return filter_in(inside) == nullptr ? inside : inside.substr(0, inside.find('|'));
+}
+
+void append_escaped(std::string& out, char32_t unit) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U})
+    out += kDigits[(static_cast<unsigned>(unit) >> shift) & 0xFU];
+}
+
+/// The character as `\uXXXX`, or as two of them.
+void append_escaped_character(std::string& out, char32_t character) {
+  constexpr char32_t kPlane = 0x10000;
+  if (character < kPlane)
+    return append_escaped(out, character);
+  append_escaped(out, 0xD800 + ((character - kPlane) >> 10U));
+  append_escaped(out, 0xDC00 + ((character - kPlane) & 0x3FFU));
+}
+
+/// The length of the longest run of backticks.
+std::size_t longest_run(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
 /// What to show as the name when the `}` is missing.
 std::string_view unclosed(std::string_view text, const Hole& hole) {
   return hole.open == std::string_view::npos ? std::string_view() : text.substr(hole.open + 2);
@@ -55,6 +105,49 @@ std::vector<std::string> blocks_of(std::string_view text) {
 
 }  // namespace
 
+std::string json_quoted(std::string_view value) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+  std::string out = "\"";
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t length = utf8_length(value, at);
+    const std::string_view character = length == 0 ? kReplacement : value.substr(at, length);
+    at += std::max<std::size_t>(length, 1);
+    if (character == "\n")
+      out += "\\n";
+    else if (character == "\t")
+      out += "\\t";
+    else if (character == "\"" || character == "\\")
+      out.append("\\").append(character);
+    else if (is_control(character))
+      append_escaped_character(out, utf8_decode(character));
+    else
+      out += character;
+  }
+  return out + "\"";
+}
+
+std::string fenced(std::string_view value) {
+  constexpr std::size_t kShortest = 3;
+  value = value.substr(0, value.find_last_not_of('\n') + 1);
+  if (value.empty())
+    return {};
+  const std::string fence(std::max(kShortest, longest_run(value) + 1), '`');
+  return fence + "\n" + std::string(value) + "\n" + fence;
+}
+
+std::string filter_fault(std::string_view inside) {
+  const auto bar = inside.find('|');
+  if (bar == std::string_view::npos || filter_in(inside) != nullptr)
+    return {};
+  std::vector<std::string> names;
+  for (const Filter& each : kFilters)
+    names.emplace_back(each.name);
+  const auto near = nearest(inside.substr(bar + 1), names);
+  return "unknown filter `|" + printable(inside.substr(bar + 1), 80) + "` in `${" +
+         printable(inside, 80) + "}`" +
+         (near ? "; did you mean `|" + *near + "`?" : "; there are `|json` and `|data`");
+}
+
 Result<std::string> fill(std::string_view text, const std::map<std::string, std::string>& values) {
   std::string filled;
   std::size_t at = 0;
@@ -66,7 +159,9 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
       filled.append("${");
       continue;
     }
-    const std::string name(hole.name);
+    if (const std::string fault = filter_fault(hole.name); !fault.empty())
+      return fail(Errc::config, fault);
+    const std::string name(name_in_hole(hole.name));
     const auto value = values.find(name);
     if (value == values.end()) {
       std::vector<std::string> names;
@@ -78,7 +173,8 @@ Result<std::string> fill(std::string_view text, const std::map<std::string, std:
                                     (near ? "; did you mean `${" + *near + "}`?"
                                           : "; `$${` stands for a literal `${`"));
     }
-    filled.append(value->second);
+    const Filter* const filter = filter_in(hole.name);
+    filled.append(filter == nullptr ? value->second : filter->write(value->second));
   }
   if (hole.open != std::string_view::npos)
     return fail(Errc::config, "`${" + printable(unclosed(text, hole), 80) +
@@ -112,7 +208,7 @@ std::vector<std::string> placeholders_in(std::string_view text) {
   Hole hole = next_hole(text, at);
   for (; hole.close != std::string_view::npos; hole = next_hole(text, at)) {
     if (!hole.literal)
-      names.emplace_back(hole.name);
+      names.emplace_back(name_in_hole(hole.name));
     at = hole.close + 1;
   }
   if (hole.open != std::string_view::npos)

@@ -8,6 +8,7 @@
 
 #include "adapters/adapter.h"
 #include "base/embedded.h"
+#include "base/placeholders.h"
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "config/config_fields.h"
@@ -47,6 +48,15 @@ void check_adapter(const Fields& agent, const std::string& name) {
               "adapter");
 }
 
+/// Whether a placeholder exists is known later, when all dialects and rules are.
+void check_filters(const Fields& fields, const std::string& member,
+                   const std::vector<std::string>& texts) {
+  for (const std::string& text : texts)
+    for (const std::string& name : placeholders_in(text))
+      if (const std::string fault = filter_fault(name); !fault.empty())
+        fields.error("placeholder", fault, member);
+}
+
 AgentConfig read_agent(const Fields& fields) {
   AgentConfig agent;
   agent.command = fields.texts("command");
@@ -56,6 +66,8 @@ AgentConfig read_agent(const Fields& fields) {
   check_adapter(fields, agent.adapter);
   take(agent.model, fields.text("model"));
   agent.args = fields.texts("args");
+  check_filters(fields, "command", agent.command);
+  check_filters(fields, "args", agent.args);
   agent.fallback = fields.texts("fallback");
   take(agent.provider, fields.text("provider"));
   agent.resume = fields.text("resume") != "never";
@@ -67,9 +79,11 @@ AgentConfig read_agent(const Fields& fields) {
     agent.result = Json(*result);
   take(agent.prompt, fields.text("prompt"));
   take(agent.cwd, fields.text("cwd"));
+  check_filters(fields, "cwd", {agent.cwd});
   take(agent.user, fields.text("user"));
   const Fields before = fields.child("before");
   agent.before = before.texts("command");
+  check_filters(before, "command", agent.before);
   take(agent.before_timeout, before.duration("timeout"));
   agent.timeout = fields.duration("timeout");
   agent.idle_timeout = fields.duration("idle_timeout");

@@ -46,6 +46,10 @@ void check_placeholders(const Fields& fields, const Value& value, const std::str
   for (const std::string& name : placeholders_in(json::text(value).value_or(""))) {
     if (std::find(known.begin(), known.end(), name) != known.end())
       continue;
+    if (const std::string fault = filter_fault(name); !fault.empty()) {
+      fields.error("placeholder", fault, member);
+      continue;
+    }
     const auto near = nearest(name, known);
     fields.error("placeholder",
                  "unknown placeholder '${" + printable(name, 80) + "}'" +

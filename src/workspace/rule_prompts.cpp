@@ -22,6 +22,8 @@ std::string template_fault(const std::string& text, const Value& rule) {
   for (const std::string& name : placeholders_in(text)) {
     if (std::find(known.begin(), known.end(), name) != known.end())
       continue;
+    if (std::string fault = filter_fault(name); !fault.empty())
+      return fault;
     const auto near = nearest(name, known);
     return "unknown placeholder `${" + printable(name, 80) + "}`" +
            (near ? "; did you mean `${" + *near + "}`?" : "; `values:` of the rule may name it");

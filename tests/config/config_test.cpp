@@ -275,6 +275,9 @@ TEST_CASE("values that make no sense are named with their place") {
                "[config/size]\n"},
            Row{"version: 1\nagents:\n  a: { command: [\"\"] }\n",
                "baton.yaml:3:17: a command must begin with a program [config/command]\n"},
+           Row{"version: 1\nagents:\n  a: { command: [b, \"${subject|jsn}\"] }\n",
+               "baton.yaml:3:17: unknown filter `|jsn` in `${subject|jsn}`; did you mean `|json`? "
+               "[config/placeholder]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], env: { set: { BATON_X: y } } }\n",
                "baton.yaml:3:45: 'BATON_X' is set by baton itself [config/env]\n"},
            Row{"version: 1\nagents:\n  a: { command: [b], may_decide: true }\n",

@@ -360,7 +360,7 @@ TEST_SUITE("ccw_loop") {
     for (const std::string& part :
          {std::string("Add login"), std::string("1 task is pending"), "- state file: /root/" + path,
           "- progress directory: " + folder, std::string("/status: no status; expected: paused"),
-          std::string("line 4, : ':' is expected [json]\n"), std::string("ended as exit_7"),
+          std::string("line 4, : ':' is expected [json]\n"), std::string("ended as \"exit_7\""),
           std::string("cannot compile"), std::string("no disk"),
           std::string("\"mode\": \"analysis\""), std::string("\"current_iteration\": 1"),
           std::string("baton counts")}) {

@@ -219,9 +219,11 @@ TEST_CASE(
   brief.values = {{"task", "Add ${root}"}, {"progress_dir", "/p"}, {"mode", "auto"}};
   const std::string built_in = prompt();
   CHECK(built_in.starts_with("You are the executor of the loop l1 in the project /root."));
-  CHECK(built_in.find("## The task\n\nAdd ${root}\n\n## Your action: develop\n\nDEVELOP: ") !=
+  CHECK(built_in.find(
+            "## The task\n\n```\nAdd ${root}\n```\n\n## Your action: develop\n\nDEVELOP: ") !=
         std::string::npos);
-  CHECK(built_in.find("## Why you were started\n\na task is pending\n") != std::string::npos);
+  CHECK(built_in.find("## Why you were started\n\n```\na task is pending\n```\n") !=
+        std::string::npos);
   CHECK(built_in.find("## A person says") == std::string::npos);
   agent.prompts["ccw_loop/executor.develop"] = "Develop for ${flow_name}.";
   CHECK(prompt().find("## Your action: develop\n\nDevelop for l1.\n") != std::string::npos);

@@ -105,7 +105,7 @@ std::string success(const Value& pm) {
   const Value& given = member(pm, "success_criteria");
   if (given.IsNull() || given.IsString())
     return text_of(pm, "success_criteria");
-  return "```json\n" + pretty_text(&given) + "```\n";
+  return pretty_text(&given);
 }
 
 void add_group(const Snapshot& snapshot, const Group& group, Brief& brief) {

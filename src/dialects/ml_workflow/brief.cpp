@@ -13,7 +13,7 @@ namespace {
 
 std::string block(const Value& entry, std::string_view name) {
   const std::string text = pretty_text(json::child(entry, name));
-  return text.empty() ? text : "```json\n" + text + "```\n";
+  return text.empty() ? text : std::string(name) + ": " + text;
 }
 
 /// What the newest validations said, and the newest plan or code.
