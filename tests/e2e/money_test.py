@@ -79,6 +79,24 @@ def recreate(exe):
         baton.stops_at(CAP)
 
 
+def forgotten(exe):
+    """The same, and the agent has baton forget the flow in between. It is refused, and the counts stay."""
+    script = ("rm \"$file\"; sleep 0.3; for i in 1 2 3; do \"$BATON_EXE\" forget \"$BATON_FLOW\" --root \"$BATON_ROOT\" >>\"$folder/../../said\" 2>&1; done\n"
+              "put $name '{\"status\": \"other\"}'; sleep 0.3; put $name \"{\\\"status\\\": \\\"ready\\\", \\\"n\\\": $$}\"")
+    with Paid(exe, script, {}) as baton:
+        baton.stops_at(CAP)
+        with open(baton.home + "/said") as file:
+            said = file.read()
+        check("may not use `forget`" in said and "Ask a person" in said, said)
+        check(all(line["why"].startswith("forget by the agent ") for line in baton.lines("events") if line["event"] == "refused"),
+              baton.lines("events"))
+        # A person may.
+        os.remove(baton.root + "/tickets/1.json")
+        wait_until(lambda: [line for line in baton.lines("status", "--all") if line["condition"] in ("gone", "idle")], "its file is gone",
+                   lambda: baton.call("status", "--all").stdout)
+        baton.call("forget", "rules/t/1")
+
+
 def loop(exe):
     """The agent leaves the stage and enters it again."""
     script = "put $name '{\"status\": \"other\"}'; sleep 0.3; put $name \"{\\\"status\\\": \\\"ready\\\", \\\"n\\\": $$}\""
@@ -137,4 +155,4 @@ def cost_renamed(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((tickets, flows, subjects, recreate, loop, rename, rename_anew, rename_at_rest, link, cost, cost_renamed))
+    world.main_parts((tickets, flows, subjects, recreate, forgotten, loop, rename, rename_anew, rename_at_rest, link, cost, cost_renamed))

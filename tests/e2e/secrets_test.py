@@ -100,7 +100,7 @@ def prompts_are_not_exchanged(exe):
         plant = ('cat >"$OUT.told"; for i in $(seq 50); do for d in "$BATON_RUN_DIR"/../.spare/*/; do '
                  '[ -d "$d" ] && rm -f "$d/prompt" && echo planted >"$d/prompt" && touch "$OUT.planted" && exit; '
                  'done; sleep 0.1; done')
-        tell = 'cat >"$OUT.told"; cat "$BATON_PROMPT_FILE" >"$OUT.file"'
+        tell = 'cat >"$OUT.told"; cat "$BATON_PROMPT_FILE" >"$OUT.part"; mv "$OUT.part" "$OUT.file"'
         script = f'OUT={baton.home}/$(basename "$BATON_FLOW"); case $BATON_FLOW in *one) {plant};; *) {tell};; esac'
         baton.settings["agents"]["worker"] = {"command": ["sh", "-c", script], "prompt": baton.home + "/p.md"}
         baton.settings["limits"] = {"max_running": 1}

@@ -183,9 +183,10 @@ def without_daemon(exe):
         run.baton.call("resume", "rules/t/1")
 
 
-def starts(exe, words, limit, seconds=4):
+def starts(exe, words, limit, seconds=4, refused=True):
     """How often the agent starts that lifts its own limit with these words, and how often it may."""
-    agent = f'"$BATON_EXE" {words} >>"$0" 2>&1; "$BATON_EXE" set "$BATON_STATE_FILE" \'/status="other"\' /n=$RANDOM >/dev/null; ' \
+    # The configuration lies in a folder above the root, so a command would take that folder for the root.
+    agent = f'"$BATON_EXE" {words} --root "$BATON_ROOT" >>"$0" 2>&1; "$BATON_EXE" set "$BATON_STATE_FILE" \'/status="other"\' /n=$RANDOM >/dev/null; ' \
             f'"$BATON_EXE" set "$BATON_STATE_FILE" \'/status="ready"\' >/dev/null; exit 0'
     with world.World(exe, limits={"spawns_per_hour": limit, "max_running": 2}) as baton:
         baton.settings["agents"]["worker"] = baton.counting("bash", "-c", agent, baton.home + "/said")
@@ -196,6 +197,9 @@ def starts(exe, words, limit, seconds=4):
         wait_until(lambda: next((line for line in baton.lines("status") if line["condition"] in ("blocked", "paused")), None),
                    "the limit holds it", lambda: baton.call("status", code=None).stdout)
         time.sleep(seconds)  # what it tried has no effect later either
+        with open(baton.home + "/said") as file:
+            said = file.read()
+        check("may not use `" in said or not refused, words, "was not refused", said)
         return len(baton.starts())
 
 
@@ -203,6 +207,12 @@ def limits(exe):
     for words in ('resume "$BATON_FLOW"', 'retry "$BATON_FLOW"', 'forget "$BATON_FLOW"', "reload", "resume --all"):
         count = starts(exe, words, 5, 1)
         check(0 < count <= 5, words, "lifted a limit:", count, "starts")
+    # The same from a program that has left the session and the environment of its run, and asks when that has ended.
+    for words in ('resume "$0"', 'retry "$0"'):
+        later = f"""nohup setsid env -u BATON_RUN_ID bash -c 'for i in 1 2 3; do sleep 0.5; "$1" {words} --root "$2"; done' "$BATON_FLOW" "$BATON_EXE" "$BATON_ROOT" </dev/null &"""
+        # The end of its run ends it before it asks, or it is refused.
+        count = starts(exe, f"status; {later} true", 5, 4, refused=False)
+        check(0 < count <= 5, words, "lifted a limit later:", count, "starts")
 
 
 if __name__ == "__main__":
