@@ -5,28 +5,8 @@ cd /box
 # shellcheck source=tests/e2e/e2e.sh
 source ./e2e.sh
 exec 2>&1
-at_end() {
-  # shellcheck disable=SC2181  # the exit code of the script
-  (($? == 0)) || { echo "--- the daemon said:"; tail -n 30 daemon.log; }
-}
-trap at_end EXIT
-step() { echo "- $*"; }
-manager=(systemctl)
-property() { "${manager[@]}" show -P "$1" "$unit"; }
-is() { [[ $(property "$1") == "$2" ]]; }
-above() { (($(property "$1") > $2)); }
-
-# --- install ---
-install -D baton /usr/local/bin/baton
-install -D baton-shim /usr/local/libexec/baton/baton-shim
-install -D -m 644 sysusers.conf /usr/local/lib/sysusers.d/baton.conf
-install -m 644 baton.service baton@.service /etc/systemd/system/
-systemd-sysusers /usr/local/lib/sysusers.d/baton.conf
-# Short intervals, so that the test need not wait for a watchdog of 30 s.
-for name in baton.service baton@.service; do
-  mkdir -p "/etc/systemd/system/$name.d"
-  printf '[Service]\nWatchdogSec=2\nRestartSec=100ms\nStandardError=append:/box/daemon.log\n' >"/etc/systemd/system/$name.d/test.conf"
-done
+# shellcheck source=tests/e2e/service.sh
+source ./service.sh
 
 project=/srv/project
 mkdir -p "$project/tickets"
@@ -71,6 +51,10 @@ running() { baton status --root "$project" --state-dir /var/lib/baton | grep -q 
 adopted() { [[ $(property StatusText) == 1\ running* ]]; }
 until_true adopted
 grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
+for each in CapInh CapPrm CapEff CapBnd CapAmb; do
+  grep -qx "$each:	0000000000000000" "/proc/$agent/status" || fail "the agent has $(grep "$each" "/proc/$agent/status")"
+done
+is ProtectProc default || fail "ProtectProc is $(property ProtectProc)"
 
 step "keeps the agent's home apart from the state, and the configuration from the agent"
 grep -qx /var/lib/baton-home "$project/home.log" || fail "its home is $(cat "$project/home.log")"
@@ -94,7 +78,6 @@ else
 fi
 
 step "gives the agent a cgroup of its own"
-run_groups() { find "/sys/fs/cgroup$(property ControlGroup)" -mindepth 1 -type d -name 'run-*'; }
 grep -q "^0::$(property ControlGroup)/run-" "/proc/$agent/cgroup" || fail "it is in $(cat "/proc/$agent/cgroup")"
 [[ $(run_groups | wc -l) == 1 ]] || fail "cgroups: $(run_groups)"
 
@@ -135,13 +118,13 @@ nothing_behind() { ! kill -0 "$agent" 2>/dev/null && ! kill -0 "$hidden" 2>/dev/
 until_true nothing_behind
 second() { [[ $(wc -l <"$project/agents.log") == 2 ]]; }
 until_true second
-agent=$(tail -n 1 "$project/agents.log" | cut -d' ' -f2)
+read -r _ agent hidden < <(tail -n 1 "$project/agents.log")
 
 step "ends every agent on baton stop --all"
 runuser -u baton -- baton stop --all --root "$project" --state-dir /var/lib/baton
 agent_ended() { ! kill -0 "$agent"; }
 until_true agent_ended
-no_groups() { [[ -z $(run_groups) ]]; }
+until_true nothing_behind
 until_true no_groups
 systemctl stop "$unit"
 

@@ -16,6 +16,6 @@ cp "$here/../../systemd/user/baton.service" "$work/user-baton.service"
 ' README.md docs/*.md docs/dialects/*.md systemd/README.md examples/README.md CONTRIBUTING.md)
 blocks=("$work"/page-*.sh)
 ((${#blocks[@]} >= 5)) || { echo "FAILED: only ${#blocks[@]} blocks of pages need systemd" >&2; exit 1; }
-bash "$here/systemd_box.sh" "$here/service_steps.sh" "$here/e2e.sh" "$1" "$2" \
+bash "$here/systemd_box.sh" "$here/service_steps.sh" "$here/e2e.sh" "$here/service.sh" "$1" "$2" \
   "$here/../../systemd/baton.service" "$here/../../systemd/baton@.service" "$here/../../systemd/sysusers.conf" \
   "$work/user-baton.service" "${blocks[@]}"
