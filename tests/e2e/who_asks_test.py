@@ -97,6 +97,8 @@ def table(exe):
             refused = code == 1 and "may not use" in said and "Ask a person" in said
             check(carried_out is None or refused != carried_out, words, code, said)
             check(not carried_out or code == 0, words, code, said)
+            told = run.baton.call(words.split()[0], "--help").stdout
+            check(f"\n  {code}    " in told.split("Exit codes:")[1], words, "ended with", code, "which its help does not name", told)
         code, said = run.does(f"cd {run.baton.root} && \"$BATON\" set t/1.json /n=1 $PLACES")
         check(code == 0, "set", said)
         # What was done names the agent, and what was refused is in the history.

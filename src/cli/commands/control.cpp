@@ -462,6 +462,7 @@ ExitCode drain_command(Words words) {
       "Tells the daemon to start no new agents on any of its roots, and to exit with\n"
       "code 0 when its last agent has ended. A daemon that you start later is not drained.",
       {{ExitCode::fine, "the daemon drains, or there is none"},
+       {ExitCode::failed, "refused, because an agent asks that may not"},
        {ExitCode::usage, "wrong usage or configuration"},
        {ExitCode::unreachable,
         "the root or its state cannot be reached, or the daemon does not answer"}});
@@ -480,7 +481,9 @@ ExitCode reload_command(Words words) {
       "reports programs, prompts and roles that cannot be used. Without a daemon, the\n"
       "command only checks the configuration.",
       {{ExitCode::fine, "read again; without a daemon: the configuration can be used"},
-       {ExitCode::failed, "the daemon has refused the new configuration and keeps the old one"},
+       {ExitCode::failed,
+        "the daemon has refused the new configuration and keeps the old one; or an agent asks "
+        "that may not"},
        {ExitCode::usage, "wrong usage; without a daemon: the configuration cannot be used"},
        {ExitCode::unreachable,
         "the root or its state cannot be reached, or the daemon does not answer"}});

@@ -148,7 +148,7 @@ ExitCode hook_command(Words words) {
       "pre-commit hook that calls `baton validate --staged`, and `uninstall` removes\n"
       "it. Another hook is left as it is; then `install` prints the line to add to it.",
       {{ExitCode::fine, "done, or nothing had to be done"},
-       {ExitCode::failed, "another hook is there"},
+       {ExitCode::failed, "another hook is there, or an agent asks that may not"},
        {ExitCode::usage, "wrong usage or configuration"},
        {ExitCode::unreachable, "no repository, or the hook could not be read or written"}});
   options.word("ACTION", action, "install or uninstall");

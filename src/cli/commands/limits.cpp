@@ -54,7 +54,8 @@ ExitCode limits_command(Words words) {
       "Lists the providers that have no room now, or that refuse a login. Their agents\n"
       "start again at UNTIL, or after --clear.",
       {{ExitCode::fine, "done"},
-       {ExitCode::failed, "--clear: the provider has no limit that baton knows of"},
+       {ExitCode::failed,
+        "--clear: the provider has no limit that baton knows of, or an agent asks that may not"},
        {ExitCode::usage, "wrong usage or configuration"},
        {ExitCode::unreachable, "the state cannot be read or written"}});
   options.value("--clear", clear, "PROVIDER", "Forget the limits of this provider: try now");

@@ -71,8 +71,11 @@ ExitCode prune_command(Words words) {
       "directories. Keeps what baton needs for its decisions. You may run it beside a\n"
       "daemon, which does the same by itself as `retention:` says.",
       {{ExitCode::fine, "done"},
+       {ExitCode::failed, "refused, because an agent asks that may not"},
        {ExitCode::usage, "wrong usage or configuration"},
-       {ExitCode::unreachable, "the state cannot be written, or a directory cannot be removed"}});
+       {ExitCode::unreachable,
+        "the state cannot be written, a directory cannot be removed, or agents run and no daemon "
+        "serves the root"}});
   options.value("--older-than", older_than, "TIME",
                 "Remove what is older, such as 7d (default: `retention:`, 30d)");
   options.places(places);
