@@ -167,8 +167,9 @@ def main():
     if shutil.which("git") is None:
         skip("there is no git")
     for each in (the_marks_work, commands_that_look, a_loop_that_asks_git):
-        each(exe)
-        print(each.__name__, "ok", flush=True)
+        if len(sys.argv) < 3 or each.__name__ in sys.argv[2:]:
+            each(exe)
+            print(each.__name__, "ok", flush=True)
 
 
 if __name__ == "__main__":

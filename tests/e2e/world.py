@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 120  # seconds
+PATIENCE = int(os.environ.get("BATON_PATIENCE", "120"))  # seconds
 # scripts/prove goes through everything; scripts/test takes a sample of what would take long, another one each day.
 COMPLETE = os.environ.get("BATON_COMPLETE") == "1"
 # Days since 1970. Set in the environment, it repeats the sample of another day.
