@@ -27,6 +27,15 @@ MUTANTS = [
            "Result<Fd> open_no_link(int at, const std::string& name, const std::string& path) {\n"
            "  Fd folder(openat(at, name.c_str(), ⟦O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC⟧));",
            "O_RDONLY | O_DIRECTORY | O_CLOEXEC", "io nothing is made, read or removed through a link*"),
+    # --- supervision ---------------------------------------------------------------------------------
+    Mutant("shim_not_dumpable", "other processes of its user cannot look into a shim",
+           "src/shim/main.cpp", "prctl(PR_SET_DUMPABLE, 0);", "", "e2e hidden_memory hidden"),
+    Mutant("daemon_not_dumpable", "other processes of its user cannot look into the daemon",
+           "src/io/system/process.cpp", "(void)prctl(PR_SET_DUMPABLE, 0);", "", "e2e hidden_memory hidden"),
+    Mutant("memory_sealed", "what is handed over in memory cannot be changed",
+           "src/io/system/command.cpp",
+           "return ⟦fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) ==\n         0⟧;",
+           "true", "e2e hidden_memory sealed"),
     # --- limits --------------------------------------------------------------------------------------
     Mutant("spawns_per_day", "spawns_per_day holds",
            "src/core/caps.cpp", "run.shell ? 0 : 1", "0", "unit every key holds at every place*"),
@@ -65,13 +74,27 @@ MUTANTS = [
     # --- secrets and programs --------------------------------------------------------------------------
     Mutant("set_refuses_loader", "`--set` takes no variable that steers programs",
            "src/dialects/agent_run/create.cpp", "steers_programs(key)", "false", "scenarios agent_run/refused"),
+    Mutant("env_by_list", "`${env.X}` gives only listed variables",
+           "src/dialects/fsm_loop/shell_access.cpp", "!gives_variable(options, each.path)", "false",
+           "e2e secrets a_loop_gets_no_other_variable"),
     Mutant("shell_allow", "`allow: false` forbids shell actions",
            "src/dialects/fsm_loop/shell_access.cpp",
            "shell == nullptr || json::boolean(*shell, \"allow\").value_or(true)", "true",
            "scenarios fsm_loop/shell_forbidden"),
+    Mutant("prompt_outside", "a workflow's prompt does not leave the repository",
+           "src/cli/commands/start_workflow.cpp", "if (⟦!error && real.starts_with(fs::canonical(folder, error).string() + \"/\") && !error⟧)",
+           "true", "e2e secrets prompts_of_workflows_stay_inside"),
     Mutant("values_once", "values are filled in once: a placeholder inside a value stays",
-           "src/base/placeholders.cpp", "filled.append(⟦value->second⟧);", "fill(value->second, values).value_or(value->second)",
+           "src/base/placeholders.cpp",
+           "filled.append(⟦filter == nullptr ? value->second : filter->write(value->second)⟧);",
+           "fill(value->second, values).value_or(value->second)",
            "unit a placeholder inside a value is filled in neither here nor by the ports"),
+    # --- locks -----------------------------------------------------------------------------------------
+    Mutant("stranger_passed_over", "the lock of a user who cannot serve the root is passed over",
+           "src/io/files/lock_holders.cpp", "root < 0 || may_serve(*facts, root)", "true", "e2e foreign_lock ignored"),
+    Mutant("second_lock_ours", "`.baton.lock` is used only if nobody else can open it",
+           "src/io/files/lock_holders.cpp", "(info.st_mode & 0777U) != kOwnMode || info.st_nlink > 1", "false",
+           "e2e foreign_lock made_before"),
     # --- stalls ----------------------------------------------------------------------------------------
     Mutant("judged_once", "the same text is judged once",
            "src/engine/intake/judged_texts.cpp", "if (const DocumentCheck* const known = ⟦find(key, text)⟧)", "nullptr",
@@ -80,6 +103,11 @@ MUTANTS = [
            "src/engine/intake/judged_texts.cpp", "found->second.its_text() != text", "false",
            "unit another text, another schema and a forged digest are judged by themselves"),
     # --- commands --------------------------------------------------------------------------------------
+    Mutant("logs_one_name", "`logs` reads no file that has another name",
+           "src/cli/commands/logs.cpp", "info.st_nlink > 1", "false", "e2e characters characters"),
+    Mutant("logs_without_links", "`logs` follows no link to the folder of a run",
+           "src/cli/commands/logs.cpp", "auto fd = ⟦open_regular(folder->get(), name, O_RDONLY)⟧;",
+           "Result<Fd>(Fd(openat(folder->get(), name.c_str(), O_RDONLY | O_CLOEXEC)))", "e2e characters characters"),
     Mutant("output_one_name", "what an agent printed is read from a file with one name",
            "src/io/agents/run_directory.cpp", "!S_ISREG(status.st_mode) || ⟦status.st_nlink != 1⟧", "false",
            "io what an agent printed is read from a file with one name only"),
@@ -90,4 +118,6 @@ MUTANTS = [
     Mutant("github_lines", "plain lines in a job of GitHub are no commands",
            "src/findings/github.cpp", "if (⟦std::string_view(line).substr(begin).starts_with(\"::\")⟧)", "false",
            "unit GitHub: no line of a text for people is a command"),
+    Mutant("github_print", "nor what `validate` prints there",
+           "src/workspace/output.cpp", "in_github_job() ? without_workflow_commands(text) : text", "text", "e2e characters github_job"),
 ]
