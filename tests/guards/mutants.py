@@ -22,6 +22,12 @@ class Mutant:
 
 MUTANTS = [
     # --- root in what belongs to others ---------------------------------------------------------------
+    Mutant("root_checks_state_folder", "root uses a state folder only if it and the folders above are root's",
+           "src/io/system/state_folder.cpp", "geteuid() == 0 ? check_safe(state_folder) : Result<void>()",
+           "Result<void>()", "e2e foreign_state"),
+    Mutant("root_git_as_owner", "root runs git in another user's repository as that user",
+           "src/workspace/acting_user.cpp",
+           "if (const auto owner = owner_at(path); ⟦owner && *owner != 0⟧)", "false", "e2e foreign_state checking"),
     Mutant("runs_without_links", "the folder of the runs is opened without following a link",
            "src/io/agents/run_directory.cpp",
            "Result<Fd> open_no_link(int at, const std::string& name, const std::string& path) {\n"
@@ -92,6 +98,9 @@ MUTANTS = [
     # --- locks -----------------------------------------------------------------------------------------
     Mutant("stranger_passed_over", "the lock of a user who cannot serve the root is passed over",
            "src/io/files/lock_holders.cpp", "root < 0 || may_serve(*facts, root)", "true", "e2e foreign_lock ignored"),
+    Mutant("second_lock", "while a stranger locks the root, `.baton.lock` keeps a second daemon away",
+           "src/io/files/lock.cpp", "if (auto free = check_lock_file(fd->get(), root); ⟦!free⟧)", "false",
+           "e2e foreign_lock two_daemons"),
     Mutant("second_lock_ours", "`.baton.lock` is used only if nobody else can open it",
            "src/io/files/lock_holders.cpp", "(info.st_mode & 0777U) != kOwnMode || info.st_nlink > 1", "false",
            "e2e foreign_lock made_before"),
@@ -102,6 +111,8 @@ MUTANTS = [
     Mutant("judged_by_text", "a forged digest does not stand for another text",
            "src/engine/intake/judged_texts.cpp", "found->second.its_text() != text", "false",
            "unit another text, another schema and a forged digest are judged by themselves"),
+    Mutant("locker_named", "`status` names the process that locks the journal",
+           "src/io/journal/lock_holder.cpp", "(⟦pid > 0⟧ ? \"it is locked by process", "false", "e2e stall journal_locked"),
     # --- commands --------------------------------------------------------------------------------------
     Mutant("logs_one_name", "`logs` reads no file that has another name",
            "src/cli/commands/logs.cpp", "info.st_nlink > 1", "false", "e2e characters characters"),
