@@ -52,8 +52,6 @@ Result<std::string> adapter_path(const std::string& named,
         Errc::denied,
         "is a link, or lies behind one, and leads to " + *real + "; put the file itself there",
         own);
-  if (auto trusted = trusted_file(own); !trusted)
-    return pass_on(trusted);
   return own;
 }
 
@@ -62,6 +60,8 @@ Result<Adapter> read_adapter(const std::string& named, const std::string& config
   if (!place)
     return tl::unexpected<Error>(place.error());
   const std::string& path = *place;
+  if (auto trusted = trusted_file(path); !trusted)
+    return pass_on(trusted);
   auto text = read_file(path, kMaxBytes);
   if (!text)
     return pass_on(text);

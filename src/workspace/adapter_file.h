@@ -10,12 +10,11 @@
 namespace baton {
 
 /// The absolute path of an adapter that the configuration names. The file lies below the folder of
-/// the configuration, behind no link, and no foreign user can change it. Errc::denied, not_found,
-/// io.
+/// the configuration, behind no link. Errc::denied, not_found, io.
 Result<std::string> adapter_path(const std::string& named, const std::string& configuration_folder);
 
-/// `named` as for `adapter_path`. Errors name the file, with line and column. Errc::not_found,
-/// denied, parse, schema, too_large, io.
+/// `named` as for `adapter_path`, and no foreign user can change the file. Errors name the file,
+/// with line and column. Errc::not_found, denied, parse, schema, too_large, io.
 Result<Adapter> read_adapter(const std::string& named, const std::string& configuration_folder);
 
 /// The adapter of a command with `result:` (schemas/config.schema.json).

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "io/files/disk.h"
 #include "io/files/path_trust.h"
+#include "io/system/acting_as.h"
 #include "io/system/state_folder.h"
 #include "workspace/environment.h"
 
@@ -27,10 +28,12 @@ std::string configuration_above(const std::string& from) {
 
 /// The nearest configuration upwards from `from`, if its `roots:` name this root; else "". With
 /// --root it finds a configuration that lies beside its roots.
-std::string naming(const std::string& root, const std::string& from) {
+std::string naming(const std::string& root, const std::string& from, bool as_data) {
   const std::string path = configuration_above(from);
   const auto real = real_path(path);
-  const auto text = real ? read_configuration(*real) : real;
+  const auto text = !real     ? real
+                    : as_data ? read_file(*real, kMaxConfigurationBytes)
+                              : read_configuration(*real);
   if (!text)
     return {};
   const std::string folder = fs::path(*real).parent_path().string();
@@ -77,7 +80,7 @@ std::string nearest_root(const std::string& from) {
 }
 
 std::string find_configuration(const Places& places, const std::string& root,
-                               const std::string& here) {
+                               const std::string& here, bool as_data) {
   if (!places.config.empty())
     return places.config;
   if (std::string named = variable(kConfigurationVariable); !named.empty())
@@ -88,7 +91,7 @@ std::string find_configuration(const Places& places, const std::string& root,
     return instance;
   if (!places.root.empty())
     for (const std::string& from : {root, here})
-      if (std::string path = naming(root, from); !path.empty())
+      if (std::string path = naming(root, from, as_data); !path.empty())
         return path;
   std::vector<std::string> usual;
   std::string home = variable("XDG_CONFIG_HOME");
@@ -104,14 +107,28 @@ std::string find_configuration(const Places& places, const std::string& root,
   return found == usual.end() ? "" : *found;
 }
 
+Result<void> trusted_configuration(const std::string& real) {
+  auto trusted = trusted_file(real);
+  if (trusted)
+    return trusted;
+  const Error& error = trusted.error();
+  const bool itself = error.where.empty() || error.where == real;
+  if (error.code != Errc::denied)
+    return fail(error.code, error.message, itself ? real : error.where);
+  return fail(Errc::config,
+              "the configuration is not to be trusted: " + (itself ? "" : error.where + " ") +
+                  error.message + advice_on_owner(error.where),
+              real);
+}
+
+bool is_of_other(const std::string& real) {
+  const auto trusted = trusted_file(real);
+  return !trusted && trusted.error().code == Errc::denied && owner_in_charge(trusted.error().where);
+}
+
 Result<std::string> read_configuration(const std::string& real) {
-  if (auto trusted = trusted_file(real); !trusted) {
-    const Error& error = trusted.error();
-    const bool foreign = error.code == Errc::denied;
-    return fail(foreign ? Errc::config : error.code,
-                (foreign ? "the configuration is not to be trusted: " : "") + error.message,
-                error.where.empty() ? real : error.where);
-  }
+  if (auto trusted = trusted_configuration(real); !trusted)
+    return pass_on(trusted);
   return read_file(real, kMaxConfigurationBytes);
 }
 

@@ -34,10 +34,18 @@ std::string instance_configuration(const std::string& root);
 
 /// The path of the configuration, with its links; "" if there is none. --config or $BATON_CONFIG
 /// decide, even if that file does not exist. `here` is the folder in which the command was called.
+/// `as_data`: the file of another user counts too, for nothing that it names is started.
 std::string find_configuration(const Places& places, const std::string& root,
-                               const std::string& here);
+                               const std::string& here, bool as_data = false);
 
 inline constexpr std::size_t kMaxConfigurationBytes = 4U << 20U;
+
+/// Errc::config: another user can write the configuration; the message has what to do. not_found,
+/// io.
+Result<void> trusted_configuration(const std::string& real);
+
+/// Whether only another user can use the configuration: it lies in a folder of that user.
+bool is_of_other(const std::string& real);
 
 /// The text of the configuration. `real` is a path without links. Errc::config: another user can
 /// write the file; not_found, denied, too_large, io.

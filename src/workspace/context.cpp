@@ -93,6 +93,7 @@ struct Context::Opening {
   bool anyway = false;  ///< go on if the configuration cannot be used
   bool quiet = false;   ///< print no faults
   bool state = true;    ///< the command works on the state of the root
+  bool data = false;    ///< the configuration may belong to another user
   std::string here;     ///< "": the current folder
 };
 
@@ -100,16 +101,25 @@ Result<Context> Context::open(const Places& places) {
   return open(places, Opening{.state = false});
 }
 
+Result<Context> Context::open_as_data(const Places& places) {
+  return open(places, Opening{.state = false, .data = true});
+}
+
 Result<Context> Context::open_with_state(const Places& places) {
   return open(places, Opening{});
 }
 
-Result<Context> Context::open_active(const Places& places, const std::string& here) {
-  return open(places, Opening{.follow = true, .here = here});
+Result<Context> Context::open_active(const Places& places, const std::string& here, bool as_data) {
+  // Root would write into a folder of another user.
+  return open(places, Opening{.follow = true, .data = as_data && geteuid() != 0, .here = here});
 }
 
 Result<Context> Context::open_anyway(const Places& places) {
   return open(places, Opening{.follow = true, .anyway = true});
+}
+
+Result<Context> Context::open_to_show(const Places& places) {
+  return open(places, Opening{.follow = true, .anyway = true, .data = true});
 }
 
 Result<Context> Context::open_to_examine(const Places& places) {
@@ -120,6 +130,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   Context context;
   context.places_ = places;
   context.anyway_ = opening.anyway;
+  context.as_data_ = opening.data;
   std::error_code error;
   const std::string here = opening.here.empty() ? fs::current_path(error).string() : opening.here;
   if (error && places.root.empty())
@@ -138,7 +149,7 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   context.root_ = *root;
   context.home_ = *root;
   context.folder_ = *root;
-  context.file_ = find_configuration(places, *root, here);
+  context.file_ = find_configuration(places, *root, here, opening.data);
   if (auto configured = context.find_active_configuration(opening); !configured)
     return pass_on(configured);
   if (auto found = context.find_roots(here); !found)
@@ -165,6 +176,13 @@ Result<void> Context::find_active_configuration(const Opening& opening) {
     return followed;
   if (!followed)
     warn_once(printable(describe(followed.error())));
+  if (foreign_ && opening.anyway && !configuration_.empty() && !follows_)
+    warn_once(printable(describe(trusted_configuration(configuration_).error())) +
+              "; it is only read here");
+  // What this user asks for would be done in state of its own, which the owner never uses.
+  if (of_other_ && !done && !foreign_ && opening.anyway && !opening.quiet && !follows_ &&
+      !is_known(root_))
+    return done;
   // `open_to_examine` judges a configuration without faults as strictly as a daemon does.
   if (opening.quiet)
     anyway_ = !done;
@@ -242,10 +260,17 @@ Result<void> Context::find_roots(const std::string& here) {
     return {};
   }
   // Another user wrote this list, so it may name any folder.
-  if (foreign_)
+  const auto strange =
+      std::find_if(config_.roots.begin(), config_.roots.end(), [this](const std::string& each) {
+        const auto real = real_path(absolute(each, folder_));
+        return !as_data_ || !real || (*real != folder_ && !below(folder_, *real));
+      });
+  if (foreign_ && strange != config_.roots.end())
     return fail(Errc::denied,
-                "belongs to another user and names several roots; name the one you mean with "
-                "--root",
+                std::string("belongs to another user and names ") +
+                    (as_data_ ? "the root " + printable(*strange) + " outside of its folder"
+                              : "several roots") +
+                    "; name the one you mean with --root",
                 configuration_);
   std::vector<std::string> roots = configured_roots();
   if (roots.empty() && !anyway_)
@@ -270,7 +295,12 @@ Result<void> Context::find_roots(const std::string& here) {
 
 Result<void> Context::read(const std::string& path) {
   auto real = real_path(path);
-  auto text = real ? read_configuration(*real) : real;
+  const auto trusted = real ? trusted_configuration(*real) : Result<void>();
+  foreign_ = as_data_ && !trusted && trusted.error().code == Errc::config;
+  of_other_ = real && is_of_other(*real);
+  auto text = !real                 ? real
+              : trusted || foreign_ ? read_file(*real, kMaxConfigurationBytes)
+                                    : Result<std::string>(tl::unexpected(trusted.error()));
   if (!text) {
     // Show the path as the user knows it, not the target of its links.
     if (real && text.error().where == *real)
@@ -292,6 +322,8 @@ Result<void> Context::read(const std::string& path) {
   } else {
     take_places(*text, *real);
   }
+  if (foreign_)
+    config_.state_dir.clear();  // another user's, and nothing here needs state
   return taken;
 }
 

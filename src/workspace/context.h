@@ -25,6 +25,10 @@ namespace baton {
 /// The root, its configuration and its state folder. A value: copies are independent.
 class Context {
  public:
+  /// For a command that only judges files by what the configuration says, and starts nothing. The
+  /// configuration of another user counts too; then `is_foreign`, and the roots that it names have
+  /// to lie in its folder. Else like `open`.
+  static Result<Context> open_as_data(const Places& places);
   /// Finds root and configuration. A missing configuration is no error. Errc::not_found, denied,
   /// io: the root or the configuration cannot be read. Errc::config: the configuration is wrong or
   /// not trusted; `open` has printed every fault on stderr.
@@ -34,11 +38,17 @@ class Context {
   /// For commands that a running daemon carries out. Uses the configuration of the daemon, because
   /// the file may have changed since. Without a daemon it works like `open`. Errc::denied: this
   /// user cannot read the daemon's configuration. `here` replaces the current folder.
-  static Result<Context> open_active(const Places& places, const std::string& here = "");
+  /// `as_data` as for `open_as_data`, but root refuses what is another user's.
+  static Result<Context> open_active(const Places& places, const std::string& here = "",
+                                     bool as_data = false);
   /// For commands that show or control what runs already. Like `open_active`, but a broken
   /// configuration only causes a warning. The command then uses the daemon's configuration, or none
   /// if no daemon runs. `roots:` and `state_dir:` of the broken file still count if readable.
+  /// Errc::config: another user can write the configuration, and this user has no state for it.
   static Result<Context> open_anyway(const Places& places);
+  /// Like `open_anyway`, for a command that only shows what the files come to. As with
+  /// `open_as_data`, the configuration of another user counts; a warning says so.
+  static Result<Context> open_to_show(const Places& places);
   /// Uses the file as it is now, not the daemon's configuration. Prints nothing; `faults` says what
   /// is wrong with the file.
   static Result<Context> open_to_examine(const Places& places);
@@ -72,8 +82,8 @@ class Context {
     std::string why;  ///< for people, with what to do
   };
   Difference difference() const;
-  /// Whether the configuration comes from the daemon of another, untrusted user. Then baton must
-  /// not run any program that it names.
+  /// Whether the configuration comes from another, untrusted user. Then baton must not run any
+  /// program that it names.
   bool is_foreign() const { return foreign_; }
   /// The text of the file; "" if it cannot be used.
   const std::string& text() const { return text_; }
@@ -135,7 +145,9 @@ class Context {
   Places places_;
   bool anyway_ = false;
   bool follows_ = false;
-  bool foreign_ = false;  ///< see `is_foreign`
+  bool foreign_ = false;   ///< see `is_foreign`
+  bool as_data_ = false;   ///< nothing that the configuration names is started
+  bool of_other_ = false;  ///< only another user can use the file of the configuration
   std::string root_;
   std::string home_;  ///< the root as found before the configuration's `roots:` were read
   std::vector<std::string> roots_;

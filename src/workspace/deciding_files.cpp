@@ -12,6 +12,7 @@
 #include "dialects/rules/layout.h"
 #include "engine/intake/document_check.h"
 #include "io/files/path_trust.h"
+#include "io/system/acting_as.h"
 #include "workspace/configuration_file.h"
 
 namespace baton {
@@ -117,7 +118,7 @@ std::vector<ForeignFile> foreign_files(const Context& context, const Setup& setu
     const Error& error = trusted.error();
     const bool itself = error.where.empty() || error.where == path;
     all.push_back({path, what + " is not to be trusted: " + (itself ? "" : error.where + " ") +
-                             error.message});
+                             error.message + advice_on_owner(error.where)});
   };
   for (const DecidingFile& file : deciding_files(context, setup))
     judge(file.what, file.path, trusted_file(file.path));

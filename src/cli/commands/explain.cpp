@@ -291,7 +291,8 @@ ExitCode explain_command(Words words) {
   options.exclude("--replaced", {"--json", "--as"});
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = Context::open_anyway(arguments.places);
+  const auto context = arguments.replaced ? Context::open_anyway(arguments.places)
+                                          : Context::open_to_show(arguments.places);
   if (!context)
     return complain(context.error());
   if (arguments.replaced)

@@ -98,7 +98,7 @@ Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places
   const std::string root = root_of(folder);
   if (places.root.empty() && root == variable("BATON_ROOT"))
     places.root = root;
-  auto context = Context::open_active(places, root.empty() ? "" : folder);
+  auto context = Context::open_active(places, root.empty() ? "" : folder, true);
   if (context) {
     file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
     const auto dialects = known_dialects(context->config());

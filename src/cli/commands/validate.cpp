@@ -162,7 +162,7 @@ Result<Context> open_context(const ValidateArguments& arguments) {
   if (arguments.request.staged)
     if (auto acting = act_as_owner_of_work_tree(); !acting)
       return pass_on(acting);
-  auto context = Context::open(arguments.places);
+  auto context = Context::open_as_data(arguments.places);
   std::error_code error;
   if (!context || !arguments.request.staged || context->root_is_named() ||
       !context->config().roots.empty() || fs::exists(context->root() + "/baton.yaml", error))
@@ -173,7 +173,7 @@ Result<Context> open_context(const ValidateArguments& arguments) {
     return context;
   Places places = arguments.places;
   places.root = repository->top();
-  return Context::open(places);
+  return Context::open_as_data(places);
 }
 
 }  // namespace

@@ -65,13 +65,34 @@ bool has_access_list(const std::string& path) {
   return lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
 }
 
+std::string above(const std::string& here) {
+  const auto slash = here.rfind('/');
+  return slash == 0 ? "/" : here.substr(0, slash);
+}
+
+bool is_foreign(uid_t user) {
+  return user != 0 && user != geteuid();
+}
+
+/// A single file or link in a folder of our own can be taken over. A folder is never taken over: it
+/// may be the home of its owner.
+bool may_be_taken_over(const struct stat& info, const std::string& path) {
+  struct stat folder {};
+  return !S_ISDIR(info.st_mode) && lstat(above(path).c_str(), &folder) == 0 &&
+         folder.st_uid == geteuid();
+}
+
 Result<void> check_one(const struct stat& info, const std::string& path) {
-  if (info.st_uid != 0 && info.st_uid != geteuid())
-    return fail(Errc::denied,
-                "belongs to " + user_text(info.st_uid) + "; `chown " +
-                    (geteuid() == 0 ? "root" : std::to_string(geteuid())) + " " + shell_word(path) +
-                    "`, by root, ends that once its content is checked",
-                path);
+  if (is_foreign(info.st_uid))
+    return fail(
+        Errc::denied,
+        "belongs to " + user_text(info.st_uid) +
+            (may_be_taken_over(info, path)
+                 ? std::string("; `chown ") + (S_ISLNK(info.st_mode) ? "-h " : "") +
+                       (geteuid() == 0 ? "root" : std::to_string(geteuid())) + " " +
+                       shell_word(path) + "`, by root, ends that once its content is checked"
+                 : ""),
+        path);
   if (S_ISLNK(info.st_mode))
     return {};  // a link has no mode; the folder decides who may replace it
   const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0 && info.st_uid == 0;
@@ -82,8 +103,9 @@ Result<void> check_one(const struct stat& info, const std::string& path) {
     return {};
   return fail(Errc::denied,
               std::string("can be written by ") + (others ? "everybody" : "its group") +
-                  " (it belongs to " + user_text(info.st_uid) + "); `chmod go-w " +
-                  shell_word(path) + "` ends that",
+                  " (it belongs to " + user_text(info.st_uid) + ")" +
+                  (info.st_uid == geteuid() ? "; `chmod go-w " + shell_word(path) + "` ends that"
+                                            : "; ask root to change that, or use another folder"),
               path);
 }
 
@@ -109,11 +131,6 @@ Result<struct stat> judged(const std::string& path, const Check& check) {
 
 std::string beside(const std::string& here, const std::string& name) {
   return here == "/" ? "/" + name : here + "/" + name;
-}
-
-std::string above(const std::string& here) {
-  const auto slash = here.rfind('/');
-  return slash == 0 ? "/" : here.substr(0, slash);
 }
 
 // Walks the path like the kernel, and checks each folder, link and file on the way. Returns the
@@ -174,7 +191,9 @@ Result<std::string> search(const std::string& name, std::string_view path_variab
     if (!entry.starts_with('/'))
       return fail(Errc::config, "PATH has an empty or relative entry", printable(entry));
     if (auto fine = trusted_folder(entry); !fine && fine.error().code == Errc::denied)
-      return fail(Errc::config, "PATH has an entry that is not safe: " + describe(fine.error()),
+      return fail(Errc::config,
+                  "PATH has an entry that is not safe: " + describe(fine.error()) +
+                      "; baton starts with a PATH without it",
                   printable(entry));
   }
   for (const std::string& entry : entries) {
@@ -205,6 +224,14 @@ Result<void> trusted_folder(const std::string& path) {
   if (!S_ISDIR(info->st_mode))
     return fail(Errc::not_found, "is not a folder", path);
   return {};
+}
+
+std::optional<uid_t> owner_in_charge(const std::string& where) {
+  struct stat info {};
+  if (lstat(where.c_str(), &info) != 0 || !is_foreign(info.st_uid) ||
+      may_be_taken_over(info, where))
+    return std::nullopt;
+  return info.st_uid;
 }
 
 std::string user_text(std::uint32_t uid) {

@@ -6,17 +6,25 @@
 // umask 002 and a group for each user. A folder of root with the sticky bit, such as /tmp, is fine.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include <sys/types.h>
 
 #include "base/result.h"
 
 namespace baton {
 
 /// Whether no foreign user can change the file, any folder on the way, or any link on the way and
-/// its target. Errc::denied (with the path that is open), not_found, io.
+/// its target. Errc::denied (with the path that is open), not_found, io. The message says how to
+/// end it, unless `owner_in_charge`.
 Result<void> trusted_file(const std::string& path);
 Result<void> trusted_folder(const std::string& path);
+
+/// The foreign owner of what is not trusted (Error::where), if only that user can use it: it is a
+/// folder, or it lies in a folder that is not ours. Nothing otherwise.
+std::optional<uid_t> owner_in_charge(const std::string& where);
 
 /// `user 1000 (alice)`, as /etc/passwd has it; without a name if it has none.
 std::string user_text(std::uint32_t uid);

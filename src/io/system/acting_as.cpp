@@ -63,6 +63,14 @@ std::string command_as(uid_t user, const std::string& option, const std::string&
   return line;
 }
 
+std::string advice_on_owner(const std::string& where) {
+  const auto owner = owner_in_charge(where);
+  if (!owner)
+    return {};
+  return geteuid() == 0 ? "; use `" + command_as(*owner) + "`"
+                        : "; ask " + user_text(*owner) + ", or use a copy in a folder of your own";
+}
+
 Result<void> continue_as(uid_t user) {
   const passwd* const known = getpwuid(user);  // NOLINT(concurrency-mt-unsafe): one thread
   const gid_t group = known == nullptr ? kNoGroup : known->pw_gid;

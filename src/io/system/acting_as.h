@@ -15,6 +15,10 @@ namespace baton {
 /// its value are added if the command line does not have the option.
 std::string command_as(uid_t user, const std::string& option = "", const std::string& value = "");
 
+/// The end of a message about a file or folder that is not trusted (io/files/path_trust.h): what to
+/// do where its owner is in charge of it. "" if the message itself says what ends it.
+std::string advice_on_owner(const std::string& where);
+
 /// Gives up the rights of root for good: this process continues as `user`, with the groups of that
 /// user, and with HOME, USER and LOGNAME as `sudo -u` sets them. A user without a name gets no
 /// group. Errc::denied: the system does not allow it; then the process must end.

@@ -71,9 +71,7 @@ Result<void> check_safe(const std::string& path) {
   auto trusted = trusted_folder(path);
   if (!trusted && trusted.error().where != path && trusted.error().code == Errc::denied)
     trusted.error().message += "; who can exchange this folder can exchange the state folder " +
-                               path +
-                               " below it; change that, or name another folder with "
-                               "--state-dir";
+                               path + " below it; name another folder with --state-dir";
   return trusted;
 }
 
@@ -96,8 +94,11 @@ Result<std::string> make_below(const std::string& parent, const std::string& nam
     return refused(OtherState{*owner, path});
   if (auto made = make_parents(parent); !made)
     return pass_on(made);
-  if (auto trusted = trusted_folder(parent); !trusted)
+  if (auto trusted = trusted_folder(parent); !trusted) {
+    if (owner_in_charge(trusted.error().where))
+      trusted.error().message += "; name a folder of your own with --state-dir";
     return pass_on(trusted);
+  }
   if (mkdir(path.c_str(), kStateFolderMode) == 0) {
     const Fd made(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!made)
