@@ -16,6 +16,7 @@
 #include "workspace/offline_request.h"
 #include "workspace/other_daemons.h"
 #include "workspace/output.h"
+#include "workspace/rehearsal.h"
 
 namespace baton {
 namespace {
@@ -77,10 +78,16 @@ ExitCode ask_daemon(const Context& context, const std::string& state, const Requ
   return answered(context, state, post_request(state, request), wait);
 }
 
-/// Leaves the request for the next daemon, which cannot see any more who asked.
+/// Leaves the request for the next daemon, which cannot see any more who asked. What that daemon
+/// would refuse is refused at once.
 ExitCode record(const Context& context, const Request& request) {
   if (const auto code = refused_to_agent(context, request.verb))
     return *code;
+  const auto seen = Rehearsal::of_root(context, {.as_daemon = true, .asked = request});
+  if (!seen)
+    return complain(seen.error());
+  if (const auto reply = (*seen)->reply(); reply && !reply->accepted)
+    return tell(context, *reply);
   const auto state = context.make_state_folder(context.root());
   if (!state)
     return complain(state.error());

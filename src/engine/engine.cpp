@@ -381,7 +381,10 @@ void RealEngine::rehearse(Draft& next) {
                             "a write of baton's own is still to be made: " + write.path);
   parts_->planning.note_holds(next);
   RequestQueue::keep_answered(next);
+  const std::vector<Reply> replies = next.commit.replies;
   publish(next);
+  for (const Reply& reply : replies)
+    ports_.requests.answer(reply);
 }
 
 /// Collects what time, running stops and backups bring without any input.

@@ -83,16 +83,23 @@ class NoAgents : public Agents {
   bool served_;
 };
 
+constexpr const char* kAsked = "asked";
+
 /// The requests that the next daemon would find.
 class RecordedRequests : public Requests {
  public:
   explicit RecordedRequests(std::vector<Request> all) : all_(std::move(all)) {}
   std::vector<Request> pending(std::vector<std::string>& /*damaged*/) override { return all_; }
-  void answer(const Reply& /*reply*/) override {}
+  void answer(const Reply& reply) override {
+    if (reply.request == kAsked)
+      reply_ = reply;
+  }
+  const std::optional<Reply>& reply() const { return reply_; }
   bool keep_room() override { return true; }
 
  private:
   std::vector<Request> all_;
+  std::optional<Reply> reply_;  ///< to kAsked
 };
 
 /// The real clock, which can be moved forward.
@@ -290,13 +297,18 @@ Result<std::unique_ptr<Rehearsal>> Rehearsal::of_root(const Context& context, Op
     if (opened)
       remember_last_root(*folder, **opened);
   }
+  std::vector<Request> requests = recorded;
+  if (options.asked) {
+    requests.push_back(*std::move(options.asked));
+    requests.back().id = kAsked;
+  }
   // If the root is gone, the journal still has the accepted versions and the runs.
   if (!opened && !daemon && (reader == nullptr || opened.error().code != Errc::not_found))
     return pass_on(opened);
   std::unique_ptr<Disk> disk =
       opened ? real_disk(*opened) : std::make_unique<OneFile>(opened.error());
   auto rehearsal = std::unique_ptr<Rehearsal>(new Rehearsal(
-      std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), recorded)));
+      std::make_unique<World>(std::move(disk), std::move(reader), daemon.has_value(), requests)));
   if (opened)
     rehearsal->world_->root = *opened;
   if (folder) {
@@ -347,6 +359,10 @@ const Plan& Rehearsal::plan() const {
 
 const Catalog& Rehearsal::catalog() const {
   return world_->engine->catalog();
+}
+
+std::optional<Reply> Rehearsal::reply() const {
+  return world_->requests.reply();
 }
 
 ControlRow Rehearsal::root_control() const {

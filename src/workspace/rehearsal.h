@@ -31,6 +31,8 @@ class Rehearsal : private Pinned {
     bool act_on_existing = false;
     /// Agents to count besides those that run on roots with the same limits.
     std::uint32_t running_elsewhere = 0;
+    /// A request that comes after the recorded ones; its id does not matter.
+    std::optional<Request> asked = std::nullopt;
   };
   /// Looks at the root of the context. A missing journal is no error: no daemon has served the root
   /// yet. Errc::denied: this user may not read the journal; config, io.
@@ -57,6 +59,8 @@ class Rehearsal : private Pinned {
   /// Requests that wait for the next daemon, oldest first. The rehearsal shows the state after
   /// them. Empty while a daemon runs.
   const std::vector<Request>& recorded() const { return recorded_; }
+  /// The answer to `Options::asked`; nothing if it waits for something.
+  std::optional<Reply> reply() const;
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
 

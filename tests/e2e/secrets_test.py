@@ -138,7 +138,34 @@ def prompts_of_workflows_stay_inside(exe):
             check(fine or "leads out of the repository" in said.stderr, prompt, said.stderr)
 
 
-PARTS = [a_loop_gets_no_other_variable, shell_actions_can_be_forbidden, prompts_are_not_exchanged,
+def bad_starts_are_refused_at_once(exe):
+    """Without a daemon, what the next one would refuse is not recorded; `explain` says the same."""
+    with Loops(exe) as loops:
+        path = loops.define("asks", 'a: {action: "echo ${env.QA_API_KEY}", next: done}')
+        loops.define("fine", 'a: {action: "true", next: done}')
+        said = loops.call("start", "asks", code=1)
+        check("QA_API_KEY" in said.stderr and "recorded" not in said.stdout, said)
+        said = loops.call("explain", path)
+        check("S15" in said.stdout and "baton start" not in said.stdout and "baton validate" in said.stdout, said)
+        said = loops.call("explain", "fine")
+        check("do: baton start" in said.stdout, said)
+        check("recorded" in loops.call("start", "fine").stdout, "a good start")
+        loops.call("run", "--once")
+        check(loops.status("asks") is None and loops.status("fine") == "completed", loops.status("asks"), loops.status("fine"))
+    with world.World(exe) as baton:
+        del baton.settings["rules"]
+        baton.settings["dialects"] = {"agent_run": {}}
+        baton.configure()
+        world.write(baton.root + "/p.md", b"work\n")
+        world.write(baton.root + "/w.yaml", b"name: w\nsteps: [ { id: s, agent: worker, prompt: p.md } ]\n")
+        for name in ("LD_PRELOAD", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "CC"):
+            said = baton.call("start", baton.root + "/w.yaml", "--run-id", "one", "--set", name + "=/x", code=1)
+            check(f"--set {name}=" in said.stderr and "recorded" not in said.stdout, said)
+        said = baton.call("start", baton.root + "/w.yaml", "--run-id", "one", "--set", "COLOUR=red")
+        check("recorded" in said.stdout, said)
+
+
+PARTS = [bad_starts_are_refused_at_once, a_loop_gets_no_other_variable, shell_actions_can_be_forbidden, prompts_are_not_exchanged,
          prompts_of_workflows_stay_inside]
 
 if __name__ == "__main__":

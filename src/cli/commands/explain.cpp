@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -7,6 +9,7 @@
 #include "engine/intake/document_check.h"
 #include "io/files/disk.h"
 #include "io/journal/reader.h"
+#include "io/system/clock.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
 #include "workspace/folders.h"
@@ -59,10 +62,18 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
     return document;
   }
   const Digest digest = file->digest;
-  DocumentCheck checked =
-      check_document(match, path, std::move(file->bytes), schemas, LoadLimits{});
+  const std::string bytes = std::move(file->bytes);
+  DocumentCheck checked = check_document(match, path, bytes, schemas, LoadLimits{});
   document.verdict = checked.accepted() ? DocumentVerdict::accepted : DocumentVerdict::rejected;
   document.findings = std::move(checked.findings);
+  // Faults that stop the flow although baton accepts the file, as `baton validate` reports them.
+  if (checked.accepted()) {
+    Findings more = check_document(match, path, bytes, schemas.of(*match.kind), LoadLimits{},
+                                   real_clock()->wall())
+                        .findings;
+    std::copy_if(more.begin(), more.end(), std::back_inserter(document.findings),
+                 [](const Finding& each) { return each.severity == Severity::error; });
+  }
   if (document.verdict == DocumentVerdict::accepted || !counts(rehearsal, match.flow, path, digest))
     return document;
   document.verdict = DocumentVerdict::accepted;

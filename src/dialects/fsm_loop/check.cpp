@@ -203,7 +203,8 @@ bool is_later(const State& state) {
   return any_later(*evaluate, evaluate_keys()) || (row != nullptr && row->later);
 }
 
-/// What the configuration does not give to the definition.
+}  // namespace
+
 Findings check_access(const Document& document, const Json& options) {
   FindingList list("fsm_loop");
   FindingList ignored("fsm_loop");  // check_definition has reported these
@@ -214,8 +215,6 @@ Findings check_access(const Document& document, const Json& options) {
     finding.pointer = existing_pointer(document.root(), std::move(finding.pointer));
   return all;
 }
-
-}  // namespace
 
 void check_top_keys(const Value& root, FindingList& findings) {
   check(root, top_keys(), "", findings);

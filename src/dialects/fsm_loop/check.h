@@ -19,6 +19,10 @@ namespace baton::fsm_loop {
 /// The rules of one definition.
 Findings check_definition(const Document& document);
 
+/// What the configuration does not give to a definition (S15, S16). baton accepts the definition
+/// and refuses its start.
+Findings check_access(const Document& document, const Json& options);
+
 /// A definition put together from several files, with its findings. `sources` are the files, the
 /// most important one first. Pointers belong to `root`, so a single file may not have them.
 struct Judged {

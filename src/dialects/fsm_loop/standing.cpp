@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/conditions.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/loop.h"
@@ -284,6 +285,15 @@ Standing of_other_program(const Snapshot& snapshot, const Record& record) {
   return of(others, "another program may be running it; no file names its process");
 }
 
+/// Why the definition as it is would not be started; "" if nothing in it says so.
+std::string first_access_fault(const Snapshot& snapshot) {
+  const Accepted* const file = snapshot.present(snapshot.definition());
+  const Findings all = file == nullptr || file->document == nullptr
+                           ? Findings{}
+                           : check_access(*file->document, snapshot.view.options);
+  return all.empty() ? "" : all.front().message;
+}
+
 Standing of_unstarted(const Snapshot& snapshot) {
   const std::string path = snapshot.paths.state();
   if (const auto bad = snapshot.view.rejected.find(path); bad != snapshot.view.rejected.end())
@@ -298,6 +308,8 @@ Standing of_unstarted(const Snapshot& snapshot) {
               "put " + definition + " back, then `" + start_again(snapshot) + "`");
   if (snapshot.definition().empty())
     return of(Situation::other_program, "another program left files of it without a definition");
+  if (const std::string fault = first_access_fault(snapshot); !fault.empty())
+    return of(Situation::not_started, "it cannot be started: " + fault, validation(definition));
   return of(Situation::not_started, "it has not been started", start_again(snapshot));
 }
 
