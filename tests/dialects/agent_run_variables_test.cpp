@@ -38,12 +38,43 @@ TEST_CASE("variables that steer programs are told from those that only carry a v
                                  "SHELL",
                                  "GLIBC_TUNABLES",
                                  "BASH_FUNC_ls",
+                                 "CODEX_HOME",
+                                 "CLAUDE_CONFIG_DIR",
+                                 "CLAUDE_CODE_SHELL_PREFIX",
+                                 "GEMINI_CLI_HOME",
+                                 "OPENCODE_CONFIG",
+                                 "XDG_DATA_HOME",
+                                 "GH_CONFIG_DIR",
+                                 "AWS_CONFIG_FILE",
+                                 "AWS_SHARED_CREDENTIALS_FILE",
+                                 "GOOGLE_APPLICATION_CREDENTIALS",
+                                 "KUBECONFIG",
+                                 "SOME_TOOL_CONFIG",
+                                 "SOME_TOOL_CONFIG_HOME",
+                                 "GRADLE_USER_HOME",
+                                 "GNUPGHOME",
+                                 "OPENSSL_CONF",
+                                 "CC",
+                                 "CXX",
+                                 "CFLAGS",
+                                 "RUSTFLAGS",
+                                 "CPLUS_INCLUDE_PATH",
+                                 "PIP_INDEX_URL",
+                                 "GRADLE_OPTS",
+                                 "GOTOOLCHAIN",
+                                 "GH_BROWSER",
+                                 "SUDO_ASKPASS",
+                                 "SYSTEMD_EDITOR",
                                  "path"}) {
     CAPTURE(name);
     CHECK(steers_programs(name));
   }
-  for (const char* const name : {"ISSUE_NUMBER", "BRANCH", "TICKET", "MY_PATH", "ENVIRONMENT",
-                                 "HOMEPAGE", "REPORT", "A", "GITHUB_ISSUE", "PATHS", "NODE"}) {
+  for (const char* const name :
+       {"ISSUE_NUMBER",       "BRANCH",      "TICKET", "MY_PATH",
+        "ENVIRONMENT",        "HOMEPAGE",    "REPORT", "A",
+        "GITHUB_ISSUE",       "PATHS",       "NODE",   "CONFIG",
+        "HOME_TOWN",          "CCS",         "LDAP",   "ISSUE_MARKDOWN_PATH",
+        "ISSUE_MARKDOWN_DIR", "REPORT_PATH", "RUN_ID", "COLOUR"}) {
     CAPTURE(name);
     CHECK_FALSE(steers_programs(name));
   }
