@@ -277,6 +277,8 @@ Result<void> RootService::step() {
                 "the state folder or a file of its journal (journal.db, -wal, -shm) was removed or "
                 "replaced while in use",
                 served_.state_folder);
+  if (auto kept = keep_lock(); !kept)
+    return kept;
   if (!root_->is_current())
     look_for_root();
   if (away_.empty())
@@ -344,6 +346,25 @@ void RootService::leave(const ServedRoot& by) {
   leaving_ = true;
   take_configuration(by);
   engine_->give_up();
+}
+
+/// In each step, so that nothing starts after another daemon has taken the place of this one.
+Result<void> RootService::keep_lock() {
+  if (!lock_.beside())
+    return {};
+  auto kept = lock_.keep(served_.root);
+  if (!kept && kept.error().code == Errc::served) {
+    kept.error().message.insert(0,
+                                "another daemon serves this root now, because .baton.lock was "
+                                "removed while a stranger locks the root: it ");
+    return pass_on(kept);
+  }
+  if (kept && !kept->empty())
+    spdlog::info(printable(served_.root + ": " + *kept));
+  const std::string why = kept ? "" : printable(baton::describe(kept.error()));
+  if (std::exchange(lock_fault_, why) != why && !kept)
+    spdlog::warn(why + "; the root is served all the same, and it is tried again");
+  return {};
 }
 
 /// The root was renamed, deleted or created again. baton locks the folder that is now at its path

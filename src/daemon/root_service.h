@@ -46,12 +46,15 @@ class RootService : private Pinned {
   /// How baton watches the root, for people.
   std::string describe() const;
   bool polls() const;
+  /// Whether `step` has to look after the lock of the root once a second.
+  bool guards_lock() const { return lock_.beside(); }
   /// Tells people of processes that belong to no run; "": they are gone.
   void tell_foreign(std::string what);
   /// Writes `daemon.json` of the state folder; `since`: when the daemon began.
   void write_status(Time since);
 
-  /// Deals with everything that has come in. Errc::io ends the daemon.
+  /// Deals with everything that has come in. Each error ends the daemon. Errc::served: another
+  /// daemon serves the root now.
   Result<void> step();
   /// Whether the last `step` decided to start an agent.
   bool started() const { return started_; }
@@ -71,6 +74,7 @@ class RootService : private Pinned {
   Result<void> open(const std::string& shim);
   void start_watch();
   void rescan(std::string why);
+  Result<void> keep_lock();
   void look_for_root();
   void look_into_root();
   void take_configuration(const ServedRoot& by);
@@ -96,6 +100,7 @@ class RootService : private Pinned {
   std::string copy_fault_;              ///< why no copy could be written
   std::string foreign_;                 ///< processes that belong to no run, for people
   std::string bad_schema_;              ///< why a changed schema cannot be used; "" if none is bad
+  std::string lock_fault_;              ///< why the lock of the root cannot be renewed
   std::string away_;                    ///< why the root is unavailable; "" while it is served
   bool bare_ = false;                   ///< the root may be a mount point without its volume
   std::optional<Time> away_since_;

@@ -58,6 +58,7 @@ void begin_log() {
                       spdlog::pattern_time_type::utc);
 }
 
+constexpr int kServed = 75;  ///< the exit code if another daemon serves the root
 constexpr Millis kSecond{1000};
 /// How often the daemon looks whether a `notify:` program has ended, so that the next one can
 /// start.
@@ -175,7 +176,7 @@ class Service {
     spdlog::error(printable(baton::describe(error)) +
                   (error.code == Errc::no_space ? "; free some room and try again" : ""));
     if (error.code == Errc::served)
-      return 75;
+      return kServed;
     return told_wrong(error) ? 2 : 3;
   }
 
@@ -250,7 +251,7 @@ class Service {
     notifier_.tend();
     if (auto stepped = roots_.step(); !stepped) {
       spdlog::critical(printable(baton::describe(stepped.error())));
-      return end(3);
+      return end(stepped.error().code == Errc::served ? kServed : 3);
     }
     roots_.answer_reloads([this] { return reload(); });
     if (finished())
@@ -346,7 +347,8 @@ class Service {
   void arm() {
     const Time now = clock_->now();
     std::optional<Time> next = roots_.due(now);
-    const bool looks = notifier_.busy() || (options_.once && roots_.away_since());
+    const bool looks =
+        notifier_.busy() || roots_.guards_lock() || (options_.once && roots_.away_since());
     const Millis again = notifier_.busy() ? kTellAgain : kSecond;
     if (looks && (!next || *next > now + again))
       next = now + again;

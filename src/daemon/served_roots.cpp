@@ -166,6 +166,11 @@ std::optional<StartTrouble> ServedRoots::start_trouble() const {
   return std::nullopt;
 }
 
+bool ServedRoots::guards_lock() const {
+  return std::any_of(roots_.begin(), roots_.end(),
+                     [](const auto& root) { return root->guards_lock(); });
+}
+
 bool ServedRoots::disk_full() const {
   return std::any_of(roots_.begin(), roots_.end(),
                      [](const auto& root) { return root->engine().disk_full(); });

@@ -57,6 +57,8 @@ class ServedRoots {
   std::optional<Time> away_since() const;
   /// Why some root can start nothing, and since when.
   std::optional<StartTrouble> start_trouble() const;
+  /// Whether `step` has to be called once a second, for the lock of a root.
+  bool guards_lock() const;
   /// Whether the disk is full that holds the state of some root.
   bool disk_full() const;
   /// Whether the available roots are quiet, and the others have no agent and no backup that runs.

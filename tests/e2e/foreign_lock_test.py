@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import world
 from world import check, skip, wait_until, write
@@ -52,7 +53,7 @@ class Root:
         for folder in (self.root + "/t", self.ran, self.home + "/state", self.home + "/other"):
             os.makedirs(folder)
         self.config = self.home + "/baton.yaml"
-        write(self.config, {"version": 1, "agents": {"a": {"command": ["/bin/sh", "-c", 'touch "$BATON_ROOT/../ran/$(basename "$BATON_FLOW")"']}},
+        write(self.config, {"version": 1, "agents": {"a": {"command": ["/bin/sh", "-c", 'echo 1 >>"$BATON_ROOT/../ran/$(basename "$BATON_FLOW")"']}},
                             "rules": [{"name": "t", "files": "t/{flow}.json", "stage": "/status", "react": [{"to": "a", "run": "a"}]}]})
         os.chmod(self.config, 0o644)
         subprocess.run(["chown", "-R", f"{OWNER}:{GROUP}", self.home], check=True)
@@ -118,6 +119,18 @@ class Root:
         os.chown(f"{self.root}/t/{name}.json", OWNER, GROUP)
         wait_until(lambda: os.path.exists(f"{self.ran}/{name}"), "no agent started")
 
+    def starts_once(self, name):
+        """One agent for one event, however many daemons there might be."""
+        self.starts(name)
+        time.sleep(2)
+        with open(f"{self.ran}/{name}") as file:
+            check(len(file.read().splitlines()) == 1, "it was started twice")
+
+    def locks_folder(self, process):
+        inode = f":{os.stat(self.root).st_ino} "
+        with open("/proc/locks") as file:
+            return any("FLOCK" in line and f" {process.pid} " in line and inode in line for line in file)
+
     def end(self, daemon):
         daemon.send_signal(signal.SIGTERM)
         check(daemon.wait(world.PATIENCE) == 0, "it ended with", daemon.returncode)
@@ -162,14 +175,9 @@ def two_daemons(exe):
         first = root.start()
         root.starts("1")
         root.refused(75, f"process {first.pid} of user {OWNER}", state="other")
-        evil.kill()
-        evil.wait()
-        root.refused(75, f"process {first.pid} of user {OWNER}", state="other")
         # A command without a daemon of its own state is no second writer either.
         done = subprocess.run(root.command("pause", "--all", state="other"), capture_output=True, text=True, **root.by(OWNER))
         check(done.returncode != 0, done)
-        root.lock()
-        root.refused(75, f"process {first.pid} of user {OWNER}", state="other")
         root.starts("2")
         # Killed, it leaves its file, which the next one takes over.
         first.kill()
@@ -178,8 +186,99 @@ def two_daemons(exe):
         next_one = root.start(state="other", log="next")
         check("serving" in open(root.home + "/next.log").read(), open(root.home + "/next.log").read())
         root.refused(75, f"process {next_one.pid} of user {OWNER}", state="state")
+        evil.kill()
+        evil.wait()
+        root.refused(75, f"process {next_one.pid}", state="state")
         root.end(next_one)
         check(not root.has_file())
+
+
+def removed(exe):
+    """`git clean` removes the file: its daemon makes it again, and whoever starts meanwhile finds it."""
+    with Root(exe) as root:
+        root.lock()
+        first = root.start()
+        root.starts("1")
+        os.remove(f"{root.root}/{LOCK}")
+        root.refused(75, f"process {first.pid} of user {OWNER}", state="other")
+        root.starts("2")
+        root.starts_once("3")
+        check("was removed and is made again" in root.log(), root.log())
+        # What cannot be locked keeps no daemon from its work, and lets no other in.
+        os.remove(f"{root.root}/{LOCK}")
+        os.mkdir(f"{root.root}/{LOCK}")
+        wait_until(lambda: "is not a regular file" in root.log(), root.log)
+        root.refused(3, "is not a regular file", state="other")
+        root.starts("4")
+        os.rmdir(f"{root.root}/{LOCK}")
+        wait_until(root.has_file, "it is made again")
+        root.refused(75, f"process {first.pid} of user {OWNER}", state="other")
+        root.end(first)
+        check(not root.has_file())
+
+
+def freed(exe):
+    """The stranger goes: the daemon takes the root's own lock, which no `git clean` can remove."""
+    with Root(exe) as root:
+        evil = root.lock()
+        first = root.start()
+        root.starts("1")
+        evil.kill()
+        evil.wait()
+        wait_until(lambda: not root.has_file(), "the file is not needed any more")
+        root.refused(75, f"process {first.pid}", state="other")
+        root.starts_once("2")
+        # A second file is nothing to it then.
+        write(f"{root.root}/{LOCK}", b"")
+        root.starts("3")
+        root.end(first)
+        os.remove(f"{root.root}/{LOCK}")
+        # Both at once: the file was removed, and the lock of the root is free.
+        evil = root.lock()
+        first = root.start(log="again")
+        root.starts("4")
+        os.remove(f"{root.root}/{LOCK}")
+        evil.kill()
+        evil.wait()
+        wait_until(lambda: root.locks_folder(first), "it locks the root")
+        root.refused(75, f"process {first.pid}", state="other")
+        root.end(first)
+
+
+def taken_over(exe):
+    """A daemon that slept while its file was removed, and another took its place, ends before it starts anything."""
+    with Root(exe) as root:
+        root.lock()
+        first = root.start()
+        root.starts("1")
+        first.send_signal(signal.SIGSTOP)
+        os.remove(f"{root.root}/{LOCK}")
+        second = root.start(state="other")
+        check(second.poll() is None, root.log("other"))
+        root.starts_once("2")
+        write(f"{root.root}/t/3.json", {"status": "a"})
+        first.send_signal(signal.SIGCONT)
+        check(first.wait(world.PATIENCE) == 75, first.returncode)
+        for word in ("another daemon serves this root now", LOCK, f"process {second.pid} of user {OWNER}"):
+            check(word in root.log(), word, "is not in", root.log())
+        root.starts_once("4")
+        root.end(second)
+
+
+def together(exe):
+    """Of daemons that start together, one serves."""
+    with Root(exe) as root:
+        root.lock()
+        states = ("state", "other", "third")
+        os.makedirs(root.home + "/third")
+        os.chown(root.home + "/third", OWNER, GROUP)
+        logs = [open(f"{root.home}/{state}.log", "wb") for state in states]
+        daemons = [subprocess.Popen(root.command("run", state=state), stdout=log, stderr=log, **root.by(OWNER))
+                   for state, log in zip(states, logs)]
+        root.children.extend(daemons)
+        wait_until(lambda: sum(each.poll() is not None for each in daemons) == 2, "two of them end")
+        check(sorted(each.poll() or 0 for each in daemons) == [0, 75, 75], [root.log(state) for state in states])
+        root.starts_once("1")
 
 
 def who_could_serve(exe):
@@ -310,4 +409,4 @@ def a_state_file(exe):
         check("x" not in json.loads(open(path).read()))
 
 
-world.main_parts([ignored, two_daemons, who_could_serve, unknown_holder, another_container, made_before, a_pretender, a_state_file])
+world.main_parts([ignored, two_daemons, removed, freed, taken_over, together, who_could_serve, unknown_holder, another_container, made_before, a_pretender, a_state_file])

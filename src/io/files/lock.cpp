@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kPatienceMs = 2000;
 constexpr int kNapMs = 20;
+/// How long a daemon whose file was removed waits for one that looks for the file.
+constexpr int kLastLookMs = 200;
 /// A process writes its name into `lock` right after it has locked it.
 constexpr int kMaxUnsigned = 10;
 /// A killed process can seem to hold the lock until a child that it was forking has called exec. It
@@ -169,7 +171,7 @@ Result<RootLock::FolderLock> RootLock::lock_beside(const std::string& root, Lock
   auto folder = open_folder(root);
   if (!folder)
     return pass_on(folder);
-  auto file = LockFile::take(folder->get(), root);
+  auto file = LockFile::take_after_others(folder->get(), root);
   if (!file) {
     file.error().message += "; the root itself is locked by " + stranger.who;
     return pass_on(file);
@@ -185,6 +187,49 @@ Result<RootLock::FolderLock> RootLock::lock_beside(const std::string& root, Lock
   if (now.standing != LockStanding::stranger)
     return fail(Errc::busy, std::string("is locked by another process") + kUnknownHolder, root);
   return FolderLock{{}, std::move(*file), std::move(stranger.who)};
+}
+
+Result<std::string> RootLock::keep(const std::string& root) {
+  // A folder that has taken the place of the root is locked by `lock_root_folder`.
+  if (!beside() || !leads_to(root, root_.file.folder()))
+    return "";
+  const bool in_place = root_.file.in_place();
+  if (flock(root_.file.folder(), LOCK_EX | LOCK_NB) != 0)
+    return in_place ? Result<std::string>("") : lock_again(root);
+  if (auto free = check_lock_file(root_.file.folder(), root);
+      !in_place && !free && free.error().code == Errc::served)
+    return pass_on(free);
+  // A second descriptor for the same lock.
+  Fd folder(fcntl(root_.file.folder(), F_DUPFD_CLOEXEC, 0));
+  if (!folder)
+    return system_error(errno, "cannot be held", root);
+  root_ = FolderLock{std::move(folder), {}, {}};
+  return "no other process locks the root any more, so .baton.lock is not needed";
+}
+
+/// Makes and locks `.baton.lock` again.
+Result<std::string> RootLock::lock_again(const std::string& root) {
+  const int folder = root_.file.folder();
+  auto file = LockFile::take(folder, root);
+  struct stat info {};
+  // A daemon of another user that waits before it locks its file. We could not lock that file.
+  if (!file && fstatat(folder, LockFile::kName, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+      S_ISREG(info.st_mode) && info.st_uid != geteuid())
+    file.error().code = Errc::served;
+  if (!file)
+    return pass_on(file);
+  // One that found no file may have locked the folder. If it sees the new file, it gives up.
+  int patience_ms = kLastLookMs;
+  for (; fstat(folder, &info) == 0; patience_ms -= kNapMs) {
+    const LockVerdict verdict = judge_lock(info, folder);
+    if (verdict.standing != LockStanding::may_serve)
+      break;
+    if (patience_ms <= 0)
+      return fail(Errc::served, "is locked by " + verdict.who, root);
+    std::this_thread::sleep_for(std::chrono::milliseconds(kNapMs));
+  }
+  root_.file = std::move(*file);
+  return ".baton.lock was removed and is made again, because " + root_.stranger + " locks the root";
 }
 
 void RootLock::release_root() {

@@ -33,6 +33,13 @@ class RootLock {
   /// Locks the folder that the root's path leads to now, without waiting, and returns it. After an
   /// error no folder is locked. Errc::served, not_found, denied, busy, locked, io.
   Result<Fd> lock_root_folder(const std::string& root);
+  /// Whether `.baton.lock` takes the place of the folder's own lock.
+  bool beside() const { return root_.file.held(); }
+  /// Call it once a second while `beside`. Takes the folder's own lock as soon as that is free, and
+  /// locks `.baton.lock` again if somebody removed it. Returns what has changed, for people; "" if
+  /// nothing has. Errc::served: another daemon has taken the place of the file that was removed.
+  /// After other errors the lock is as before; try again.
+  Result<std::string> keep(const std::string& root);
   /// Who has locked the root's folder without being able to serve the root; "" if nobody has.
   const std::string& stranger() const { return root_.stranger; }
 
@@ -45,6 +52,7 @@ class RootLock {
     std::string stranger;
   };
   static Result<FolderLock> lock_folder(const std::string& root, int& patience_ms);
+  Result<std::string> lock_again(const std::string& root);
   static Result<FolderLock> lock_beside(const std::string& root, LockVerdict stranger);
   RootLock(FolderLock root, Fd state) : root_(std::move(root)), state_(std::move(state)) {}
   FolderLock root_;

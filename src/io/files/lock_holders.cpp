@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -27,6 +29,8 @@ namespace {
 
 constexpr mode_t kOwnMode = 0600;
 constexpr int kMostTries = 10;
+/// Twice the time in which a daemon notices that its file is gone.
+constexpr std::chrono::milliseconds kOthersComeBack{2000};
 constexpr std::size_t kShownCommand = 80;
 
 /// A process, as /proc/PID/status has it.
@@ -236,6 +240,27 @@ Result<LockFile> LockFile::take(int folder, const std::string& root) {
   return fail(Errc::busy, "is locked by an unknown process", path);
 }
 
+Result<LockFile> LockFile::take_after_others(int folder, const std::string& root) {
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    auto left = open_or_make(folder, root + "/" + kName);
+    if (!left && left.error().code != Errc::not_found)
+      return pass_on(left);
+    std::this_thread::sleep_for(kOthersComeBack);
+    auto taken = take(folder, root);
+    struct stat before {};
+    struct stat now {};
+    const bool same = taken && left && fstat(left->get(), &before) == 0 &&
+                      fstat(taken->file_.get(), &now) == 0 && before.st_ino == now.st_ino;
+    if (!taken || same)
+      return taken;
+  }
+  return fail(Errc::busy, "is removed again and again", root + "/" + kName);
+}
+
+bool LockFile::in_place() const {
+  return file_ && name_leads_to(folder_.get(), kName, file_.get());
+}
+
 LockFile& LockFile::operator=(LockFile&& other) noexcept {
   if (this != &other) {
     remove();
@@ -246,7 +271,7 @@ LockFile& LockFile::operator=(LockFile&& other) noexcept {
 }
 
 void LockFile::remove() {
-  if (file_ && name_leads_to(folder_.get(), kName, file_.get()))
+  if (in_place())
     (void)unlinkat(folder_.get(), kName, 0);
   file_.reset();
   folder_.reset();

@@ -47,11 +47,21 @@ class LockFile {
   /// Makes and locks the file in the folder. Errc::served: another daemon holds it. Errc::busy:
   /// what has its name is not ours, or its holder is unknown. Errc::denied, no_space, io.
   static Result<LockFile> take(int folder, const std::string& root);
+  /// The same, but first leaves the file for two seconds without a lock. If somebody removed the
+  /// file of a daemon, that daemon locks the new one meanwhile.
+  static Result<LockFile> take_after_others(int folder, const std::string& root);
 
   LockFile() = default;
   LockFile(LockFile&&) noexcept = default;
   LockFile& operator=(LockFile&& other) noexcept;
   ~LockFile() { remove(); }
+
+  bool held() const { return static_cast<bool>(file_); }
+  /// The folder that has the file; -1: none.
+  int folder() const { return folder_.get(); }
+  /// Whether the name still leads to the file that is locked. Anybody who may write the root can
+  /// remove it.
+  bool in_place() const;
 
  private:
   void remove();
