@@ -354,7 +354,7 @@ def made_before(exe):
             a_file_of(OWNER, 0o600)
             os.link(path, root.home + "/second")
         for make, says in ((a_link, "is not a regular file"), (lambda: a_file_of(EVIL, 0o600), f"belongs to user {EVIL}"),
-                           (lambda: a_file_of(OWNER, 0o666), "can be reached by others"), (a_hard_link, "can be reached by others"),
+                           (a_hard_link, "has a second name"),
                            (lambda: os.mkfifo(path), "is not a regular file"), (lambda: os.mkdir(path), "is not a regular file")):
             make()
             root.refused(3, says, f"rm {path}", "the root itself is locked by process")
@@ -365,13 +365,16 @@ def made_before(exe):
         check(json.loads(open(target).read()) == {"precious": 1}, "it was written through the link")
         # One of our own that is locked by a stranger, who opened it while others could.
         a_file_of(OWNER, 0o644)
-        root.lock(path=path)
-        root.refused(3, "can be reached by others")
-        os.chmod(path, 0o600)
-        root.refused(3, "is locked by")
-        os.remove(path)
-        root.start(log="now")
+        evil = root.lock(path=path)
+        root.refused(3, f"is locked by process {evil.pid} of user {EVIL}")
+        evil.kill()
+        evil.wait()
+        # What git checks out after somebody committed it is used, and nobody else can open it from then on.
+        os.chmod(path, 0o664)
+        daemon = root.start(log="now")
         root.starts("1")
+        check(os.lstat(path).st_mode & 0o7777 == 0o600, os.lstat(path))
+        root.end(daemon)
     # Without a lock on the root none of this matters.
     with Root(exe) as root:
         os.symlink("/etc/passwd", f"{root.root}/{LOCK}")

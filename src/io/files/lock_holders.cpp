@@ -159,14 +159,14 @@ Result<void> judge_lock_file(const struct stat& info, int folder, const std::str
   return {};
 }
 
-/// Whether the file is only ours, so that nobody else could ever open and lock it.
+/// Whether nobody but us may change the file's mode and owner, and no other name leads to it.
 Result<void> check_ours(const struct stat& info, const std::string& path) {
   if (!S_ISREG(info.st_mode))
     return not_ours("is not a regular file", path);
   if (info.st_uid != geteuid())
     return not_ours("belongs to " + user_text(info.st_uid), path);
-  if ((info.st_mode & 0777U) != kOwnMode || info.st_nlink > 1)
-    return not_ours("can be reached by others", path);
+  if (info.st_nlink > 1)
+    return not_ours("has a second name", path);
   return {};
 }
 
@@ -190,6 +190,13 @@ Result<Fd> open_or_make(int folder, const std::string& path) {
   Fd fd(openat(folder, LockFile::kName, kOpen));
   if (!fd)
     return system_error(errno, "cannot be opened", path);
+  // git checks a committed file out with the mode 0644. Nobody else may open it from now on.
+  if (fstat(fd.get(), &info) != 0)
+    return system_error(errno, "cannot be looked at", path);
+  if (auto ours = check_ours(info, path); !ours)
+    return pass_on(ours);
+  if (auto settled = set_mode(fd.get(), kOwnMode, path); !settled)
+    return pass_on(settled);
   return fd;
 }
 
@@ -212,6 +219,7 @@ std::string lock_holder_text(const std::string& path) {
 
 Result<LockFile> LockFile::take(int folder, const std::string& root) {
   const std::string path = root + "/" + kName;
+  std::string stranger;
   LockFile lock;
   lock.folder_ = Fd(fcntl(folder, F_DUPFD_CLOEXEC, 0));
   if (!lock.folder_)
@@ -230,6 +238,7 @@ Result<LockFile> LockFile::take(int folder, const std::string& root) {
     if (flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
       if (auto free = judge_lock_file(info, folder, path); !free)
         return pass_on(free);
+      stranger = judge_lock(info, folder).who;
       continue;
     }
     if (name_leads_to(folder, kName, file->get())) {
@@ -237,7 +246,8 @@ Result<LockFile> LockFile::take(int folder, const std::string& root) {
       return lock;
     }
   }
-  return fail(Errc::busy, "is locked by an unknown process", path);
+  return fail(Errc::busy, "is locked by " + (stranger.empty() ? "an unknown process" : stranger),
+              path);
 }
 
 Result<LockFile> LockFile::take_after_others(int folder, const std::string& root) {
