@@ -127,7 +127,13 @@ dialects: { coordination: { path: bazinga } }
 Y
 mkdir other/bazinga
 echo '{' >other/bazinga/group_status.json
+expect_exit 1 baton start bazinga --root other --requirements "x"
+expect_err "was rejected"
+# It may also be damaged after the start was recorded.
+rm other/bazinga/group_status.json
 expect_exit 0 baton start bazinga --root other --requirements "x"
+expect_out "recorded"
+echo '{' >other/bazinga/group_status.json
 baton run --once --root other >/dev/null 2>&1 || true
 [[ $(cat other/bazinga/group_status.json) == '{' ]] || fail "a damaged file was written over"
 [[ ! -e other/bazinga/pm_state.json ]] || fail "a session was begun beside a damaged file"
