@@ -27,14 +27,15 @@ Role role_of(const RunId& run, const Context& on_root) {
   return {};
 }
 
-ExitCode refuse(const Asker& asker, const Role& role, const Word& verb) {
+/// `key`: the key of `agents:` that configures the role.
+ExitCode refuse(const Asker& asker, const Role& role, const Role& key, const Word& verb) {
   complain("refused: the agent " + (role.empty() ? "" : printable(role, 80) + " ") + "(run " +
            printable(asker.run.substr(0, kShownRunId), 20) + ") may not use `" + verb +
            "`. An agent may look, `validate`, `set`, `send` and `wait`, and `pause` and `stop` its "
            "own flow. Ask a person to do it" +
            (role.empty() ? ""
                          : ", or let a person allow it to the role: `agents: { " +
-                               printable(role, 80) + ": { may: [" + verb + "] } }` in baton.yaml"));
+                               printable(key, 80) + ": { may: [" + verb + "] } }` in baton.yaml"));
   return ExitCode::failed;
 }
 
@@ -48,7 +49,8 @@ std::optional<ExitCode> refused_to_agent(const Context& context, const Word& ver
   const AgentConfig* const agent = role.empty() ? nullptr : agent_for(context.config(), role);
   if (agent != nullptr && std::find(agent->may.begin(), agent->may.end(), verb) != agent->may.end())
     return {};
-  return refuse(asker, role, verb);
+  const bool by_default = agent != nullptr && !context.config().agents.contains(role);
+  return refuse(asker, role, by_default ? "default" : role, verb);
 }
 
 std::optional<ExitCode> refused_to_agent_anywhere(const Places& places, const Word& verb) {
@@ -56,7 +58,7 @@ std::optional<ExitCode> refused_to_agent_anywhere(const Places& places, const Wo
   if (asker.kind != Asker::Kind::run)
     return {};
   const auto context = Context::open_anyway(places);
-  return context ? refused_to_agent(*context, verb) : refuse(asker, "", verb);
+  return context ? refused_to_agent(*context, verb) : refuse(asker, "", "", verb);
 }
 
 std::optional<ExitCode> refused_beside_agents(const Context& context) {

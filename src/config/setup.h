@@ -56,6 +56,7 @@ struct AgentSpec {
   RetryLimits retry;
   std::uint32_t max_transient = 10;   ///< runs in a row that the provider may fail for the moment
   std::vector<Word> may;              ///< see AgentConfig
+  Role configured_as;                 ///< the key of `agents:`; "": that of the role
   std::optional<AgentFault> problem;  ///< nothing: the role can be started
   bool operator==(const AgentSpec&) const = default;
 };

@@ -299,8 +299,10 @@ void add_default_agents(const Config& config, Setup& setup) {
       AgentSpec own =
           agent_spec(config, Role(role), config.agents.at("default"), setup.environment);
       own.login_changed = std::max(own.login_changed, usual->second.login_changed);
-      if (own != usual->second)
-        setup.agents.try_emplace(Role(role), std::move(own));
+      if (own == usual->second)
+        continue;
+      own.configured_as = usual->first;
+      setup.agents.try_emplace(Role(role), std::move(own));
     }
 }
 
@@ -312,6 +314,7 @@ AgentSpec renewed(const Config& config, const Role& role, AgentSpec known,
   if (known.problem) {
     AgentSpec fresh = agent_spec(config, role, *agent, environment);
     fresh.login_changed = std::max(fresh.login_changed, known.login_changed);
+    fresh.configured_as = known.configured_as;
     return fresh;
   }
   known.login_changed = std::max(known.login_changed, login_changed(known));

@@ -9,6 +9,7 @@ namespace baton {
 namespace {
 
 constexpr std::size_t kShownRunId = 8;
+constexpr const char* kDefaultRole = "default";
 
 /// The run in the books of this root; nullptr: it is a run of another root, or of none.
 const Run* run_in(const FlowRecords& records, const RunId& id) {
@@ -29,15 +30,22 @@ bool holds_back(std::string_view verb) {
   return verb == "pause" || verb == "stop";
 }
 
+/// The key of `agents:` that configures the role.
+Role key_of(const std::map<Role, AgentSpec>& agents, const Role& role) {
+  const auto own = agents.find(role);
+  if (own == agents.end())
+    return agents.contains(kDefaultRole) ? Role(kDefaultRole) : role;
+  return own->second.configured_as.empty() ? role : own->second.configured_as;
+}
+
 bool role_may(const std::map<Role, AgentSpec>& agents, const Role& role, const Word& verb) {
-  auto spec = agents.find(role);
-  if (spec == agents.end())
-    spec = agents.find("default");
+  const auto spec = agents.find(key_of(agents, role));
   return spec != agents.end() && std::find(spec->second.may.begin(), spec->second.may.end(),
                                            verb) != spec->second.may.end();
 }
 
-std::string refusal(const Request& request, const Run* run) {
+std::string refusal(const Request& request, const Run* run,
+                    const std::map<Role, AgentSpec>& agents) {
   const std::string verb = printable(request.verb, 40);
   const std::string who = "the agent " + printable(request.agent, 120);
   const std::string claim =
@@ -50,10 +58,10 @@ std::string refusal(const Request& request, const Run* run) {
   return who + claim +
          ". An agent may look, `validate`, `set`, `send` and `wait`, and `pause` "
          "and `stop` its own flow. Ask a person to do it" +
-         (run == nullptr
-              ? std::string()
-              : ", or let a person allow it to the role: `agents: { " +
-                    printable(run->key.role, 80) + ": { may: [" + verb + "] } }` in baton.yaml");
+         (run == nullptr ? std::string()
+                         : ", or let a person allow it to the role: `agents: { " +
+                               printable(key_of(agents, run->key.role), 80) + ": { may: [" + verb +
+                               "] } }` in baton.yaml");
 }
 
 }  // namespace
@@ -79,7 +87,7 @@ std::optional<std::string> judge_asker(Request& request, const FlowRecords& reco
   const bool own = run != nullptr && holds_back(request.verb) && request.flow == run->key.flow;
   if (own || (run != nullptr && role_may(agents, run->key.role, request.verb)))
     return {};
-  return refusal(request, run);
+  return refusal(request, run, agents);
 }
 
 }  // namespace baton
