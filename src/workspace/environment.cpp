@@ -8,6 +8,7 @@
 
 #include <pwd.h>
 
+#include "io/system/asker.h"
 #include "io/system/state_folder.h"
 
 namespace baton {
@@ -57,8 +58,8 @@ std::string asked_by() {
   std::string name = user != nullptr && user->pw_name != nullptr
                          ? std::string(user->pw_name)
                          : "user " + std::to_string(getuid());
-  if (const std::string run = variable("BATON_RUN_ID"); !run.empty())
-    name += " (run " + run.substr(0, kShortRunId) + ")";
+  if (const Asker asker = own_asker(""); asker.kind == Asker::Kind::run)
+    name += " (run " + asker.run.substr(0, kShortRunId) + ")";
   return name;
 }
 

@@ -174,10 +174,7 @@ def six_steps(exe):
         runs.begin(workflow, "one", "--pause-for-human-input")
         runs.begin(workflow, "two", "--pause-for-human-input")
         runs.wait_for("one", "sign_off", "WAITING_ON_HUMAN")
-        # Only people decide, and only where they are asked.
-        inside = subprocess.run([exe, "approve", "one", "sign_off", *runs.baton.places()],
-                                capture_output=True, env={**os.environ, "BATON_RUN_ID": "x"})
-        check(inside.returncode == 1, inside)
+        # Only where people are asked. who_asks_test.py has what agents may.
         runs.baton.call("approve", "one", "build", code=1)
         decide_six(runs, "one")
         decide_six(runs, "two")
@@ -597,9 +594,6 @@ steps:
         with open(runs.folder("r") + "/artifacts/told") as file:
             check(file.read() == "Do it better.\n")
         check(runs.step("r", "b")["status"] == "FAILED")
-        inside = subprocess.run([exe, "skip", "r", "b", *runs.baton.places()], capture_output=True,
-                                env={**os.environ, "BATON_RUN_ID": "x"})
-        check(inside.returncode == 1, inside)
         path = runs.folder("r") + "/run_state.json"
         with open(path) as file:
             whole = file.read()

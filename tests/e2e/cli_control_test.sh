@@ -299,8 +299,6 @@ expect_out "1 flow whose files are gone is forgotten"
 expect_exit 2 baton status other/one
 
 # answer is for people, and for flows that ask something. who_asks_test.py has what agents may.
-expect_exit 1 env BATON_RUN_ID=x BATON_ROLE=quick "$baton_binary" answer rules/groups
-expect_err "none of this root's runs"
 expect_exit 1 baton answer rules/groups --comment "go on"
 expect_err "means nothing"
 

@@ -4,6 +4,7 @@ that a program knows. usage: who_asks_test.py BATON"""
 import glob
 import json
 import os
+import subprocess
 import time
 
 import world
@@ -33,7 +34,7 @@ done
 class Inside:
     """An agent of the flow rules/t/1 that does what it is told."""
 
-    def __init__(self, exe, may=None):
+    def __init__(self, exe, may=None, default=False):
         self.baton = world.World(exe, rules=RULES, agents={"a": {"command": ["/bin/true"]}, "other": {"command": ["/bin/true"]},
                                                            "boss": {"command": ["/bin/true"], "may": ["approve"]},
                                                            "default": {"command": ["/bin/true"]}})
@@ -42,7 +43,10 @@ class Inside:
         with open(program, "w") as file:
             file.write(AGENT)
         role = {"command": [program, self.baton.home, exe], "env": {"allow": ["PATH"]}}
-        self.baton.settings["agents"]["a"] = {**role, **({"may": may} if may else {})}
+        agents = self.baton.settings["agents"]
+        agents["a"] = {**role, **({"may": may} if may else {})}
+        if default:
+            agents["default"] = agents.pop("a")
         self.baton.configure()
         self.asked = 0
 
@@ -156,6 +160,43 @@ def disguises(exe):
         check(not any("agent" in line["why"] for line in run.events("request") if line["why"].startswith("resume")), "as a person's")
 
 
+def variables(exe):
+    """A shell of a person may have the variables of a run: they make no agent of it, with and without a daemon."""
+    def asks(run, *words):
+        return subprocess.run([exe, *words, *run.baton.places()], capture_output=True, text=True, cwd=run.baton.root,
+                              env={**os.environ, "BATON_RUN_ID": "0" * 32, "BATON_ROLE": "a", "BATON_FLOW": "rules/t/1"})
+    with Inside(exe) as run:
+        run.baton.call("pause", "rules/w/1")
+        done = asks(run, "resume", "rules/w/1")
+        check(done.returncode == 0, done)
+        check([line["why"] for line in run.events("request") if "resume" in line["why"]], run.events("request"))
+        check("(run " not in json.dumps(run.events("request")), run.events("request"))
+        # Agents of another root are found by their shim.
+        with world.World(exe, rules=RULES, agents={"a": {"command": ["/bin/true"]}, "other": {"command": ["/bin/true"]}}) as second:
+            second.start()
+            world.write(f"{second.root}/w/1.json", {"status": "w"})
+            places = " ".join(second.places())
+            code, said = run.does(f'cd {second.root}; env -i "$BATON" pause rules/w/1 {places}')
+            check(code == 1 and "none of this root's runs" in said, said)
+            second.daemon.kill()
+            second.daemon.wait()
+            code, said = run.does(f'cd {second.root}; env -i "$BATON" pause rules/w/1 {places}')
+            check(code == 1 and "none of this root's runs" in said, said)
+            done = subprocess.run([exe, "pause", "rules/w/1", *second.places()], capture_output=True, text=True, cwd=second.root,
+                                  env={**os.environ, "BATON_RUN_ID": "0" * 32})
+            check(done.returncode == 0, done)
+
+
+def by_default(exe):
+    """The refusal names the key that configures the role, here `default`."""
+    with Inside(exe, default=True) as run:
+        for words in ("resume", "retry"):  # the daemon says so
+            code, said = run.asks(words + " rules/t/1")
+            check(code == 1 and f"`agents: {{ default: {{ may: [{words}] }} }}`" in said, said)
+        code, said = run.asks("prune")  # the command says so
+        check(code == 1 and "`agents: { default: { may: [prune] } }`" in said, said)
+
+
 def allowed(exe):
     with Inside(exe, may=["resume", "limits"]) as run:
         check(run.asks("pause rules/t/1")[0] == 0, "its own flow")
@@ -218,4 +259,4 @@ def limits(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((table, disguises, allowed, without_daemon, limits))
+    world.main_parts((table, disguises, variables, by_default, allowed, without_daemon, limits))

@@ -132,15 +132,13 @@ Asker asker_of(std::int64_t process, const std::string& state_folder) {
   for (const std::int64_t each : ancestry(process, own))
     if (RunId found = run_of_shim(each); !found.empty())
       run = std::move(found);
-  if (run.empty() && process != getpid() && run_of_cgroup(process) != run_of_cgroup(getpid()))
-    run = run_of_cgroup(process);
-  if (run.empty())
-    run = run_of_session(process, state_folder);
   if (run.empty()) {
-    run = variable_of(process, shim::kRunIdVariable);
-    if (process != getpid() && run == variable_of(getpid(), shim::kRunIdVariable))
+    run = run_of_cgroup(process);
+    if (process != getpid() && run == run_of_cgroup(getpid()))
       run.clear();
   }
+  if (run.empty())
+    run = run_of_session(process, state_folder);
   return run.empty() ? Asker{} : Asker{Asker::Kind::run, std::move(run)};
 }
 

@@ -14,10 +14,10 @@
 
 namespace baton {
 
-/// Who this living process is. In this order: below the shim of a run; in the cgroup or the session
-/// of a run in `state_folder`; or marked by BATON_RUN_ID. Shims above this process itself do not
-/// count, unless `process` is this process: a daemon that runs inside of an agent serves everybody
-/// there. Asker::Kind::nobody: the process has ended, or cannot be seen.
+/// Who this living process is. In this order: below the shim of a run; in the cgroup of a run; in
+/// the session of a run in `state_folder`. Shims above this process itself do not count, unless
+/// `process` is this process: a daemon that runs inside of an agent serves everybody there.
+/// Asker::Kind::nobody: the process has ended, or cannot be seen.
 Asker asker_of(std::int64_t process, const std::string& state_folder);
 
 /// Who runs this command.
