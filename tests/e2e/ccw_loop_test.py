@@ -694,6 +694,7 @@ def example(exe):
             shutil.copytree(f"{top}/{name}", f"{it.home}/{name}")
         it.root = f"{it.home}/ccw_loop"
         it.config = f"{it.root}/baton.yaml"
+        shutil.copy(f"{it.root}/demo.yaml", it.config)
         loop = it.create("--task", "login", "--task", "logout")
         done = it.call("start", loop)
         check("recorded" in done.stdout, done.stdout)

@@ -146,7 +146,7 @@ def why_it_ended(exe):
         check(told(loops, "f") == ("failed", "loop_error", "baton start fsm_loop/f"), told(loops, "f"))
         loops.begin("i")
         loops.wait_end("i", "interrupted")
-        check("used up its 1 step;" in why(loops, "i"), why(loops, "i"))
+        check("used up its 1 step (" in why(loops, "i"), why(loops, "i"))
         check(told(loops, "i") == ("failed", "max_steps", "baton resume fsm_loop/i --max-steps 2"), told(loops, "i"))
 
 
