@@ -186,9 +186,12 @@ def two_daemons(exe):
         next_one = root.start(state="other", log="next")
         check("serving" in open(root.home + "/next.log").read(), open(root.home + "/next.log").read())
         root.refused(75, f"process {next_one.pid} of user {OWNER}", state="state")
+        # The lock of the root is free, and its daemon has not taken it yet.
+        next_one.send_signal(signal.SIGSTOP)
         evil.kill()
         evil.wait()
-        root.refused(75, f"process {next_one.pid}", state="state")
+        root.refused(75, f"{LOCK}: another daemon serves this root, which is locked by process {next_one.pid}", state="state")
+        next_one.send_signal(signal.SIGCONT)
         root.end(next_one)
         check(not root.has_file())
 
