@@ -73,6 +73,7 @@ Result<CapTable> read_caps(const Value& caps) {
 Result<void> read_limits(const Value& limits, Setup& setup) {
   setup.max_running = count_of(limits, "max_running", setup.max_running);
   setup.spawns_per_hour = count_of(limits, "spawns_per_hour", setup.spawns_per_hour);
+  setup.shell_per_hour = count_of(limits, "shell_per_hour", setup.shell_per_hour);
   setup.events_per_hour = count_of(limits, "events_per_hour", setup.events_per_hour);
   setup.sizes.flow_bytes = count_of(limits, "max_flow_size", 0);
   setup.sizes.root_bytes = count_of(limits, "max_root_size", 0);

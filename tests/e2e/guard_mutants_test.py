@@ -196,6 +196,9 @@ class Copy:
         # doctest is content when no test has this name.
         if "test cases: 0 |" in text.replace("  ", " ") or "test cases:  0" in text:
             return None, text
+        # A case of doctest that cannot run here only says so.
+        if test.startswith(("unit", "io")) and done.returncode == 0 and "MESSAGE: skipped: " in text:
+            return 77, text
         return done.returncode, text
 
     def passes_without(self, test):
