@@ -118,7 +118,7 @@ def told_to_agents(exe):
 
 
 def agents_of_two_roots(exe):
-    """An agent's commands find all that its daemon serves."""
+    """An agent's commands find all that its daemon serves. To pause everything is no agent's business."""
     with world.World(exe) as baton:
         roots = [baton.root, baton.home + "/second"]
         os.mkdir(roots[1])
@@ -132,7 +132,7 @@ def agents_of_two_roots(exe):
         wait_until(lambda: len(glob.glob(baton.state + "/*/daemon.json")) == 2)
         baton.ticket("a", "ready")
         wait_until(lambda: os.path.exists(baton.home + "/said") and baton.starts())
-        wait_until(lambda: open(baton.home + "/said").read().count("everything is paused") == 2,
+        wait_until(lambda: open(baton.home + "/said").read().count("refused: the agent") == 2,
                    lambda: open(baton.home + "/said").read())
 
 

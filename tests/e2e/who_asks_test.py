@@ -197,6 +197,23 @@ def by_default(exe):
         check(code == 1 and "`agents: { default: { may: [prune] } }`" in said, said)
 
 
+def without_its_shim(exe):
+    """What is left of a run whose shim was killed is an agent for as long as it lives."""
+    run = Inside(exe)
+    run.baton.settings["limits"]["kill_grace"] = "60s"
+    run.baton.configure()
+    with run:
+        line = ("[ -e once ] && exit; touch once; above() { awk '{ print $4 }' /proc/$1/stat; }; trap '' TERM; "
+                "kill -9 $(above $(above $PPID)); "  # `timeout` is the parent, then come the agent and its shim
+                'env -u BATON_RUN_ID "$BATON" approve rules/w/1 $PLACES >late.part 2>&1; echo "rc $?" >>late.part; mv late.part late')
+        with open(run.baton.home + "/asks", "a") as file:
+            file.write(line.replace("$PLACES", " ".join(run.baton.places())) + "\n")
+        wait_until(lambda: os.path.exists(run.baton.home + "/late"), "it has its answer")
+        with open(run.baton.home + "/late") as file:
+            said = file.read()
+        check("rc 1" in said and "the agent a (run " in said, said)
+
+
 def allowed(exe):
     with Inside(exe, may=["resume", "limits"]) as run:
         check(run.asks("pause rules/t/1")[0] == 0, "its own flow")
@@ -259,4 +276,4 @@ def limits(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts((table, disguises, variables, by_default, allowed, without_daemon, limits))
+    world.main_parts((table, disguises, variables, by_default, without_its_shim, allowed, without_daemon, limits))
