@@ -45,6 +45,8 @@ begun() {  # ROLE
   rm "$project/pids.$1"
 }
 lives() { [[ -e /proc/$1 && $(sed -n 's/^State:\t\(.\).*/\1/p' "/proc/$1/status") != Z ]]; }
+# Prints the processes of a user.
+processes_of() { find /proc -mindepth 1 -maxdepth 1 -user "$1" -name '[0-9]*'; }
 both_live() { lives "$agent" && lives "$hidden"; }
 both_gone() { ! lives "$agent" && ! lives "$hidden"; }
 line() { sed -n "s/^$2:\t//p" "/proc/$1/status"; }
@@ -176,8 +178,8 @@ YAML
   until_true no_groups
   systemctl stop "$unit"
   is Result success || fail "stop gave $(property Result)"
-  ! pgrep -u guest || fail "these processes of guest are left"
-  ! pgrep -u baton || fail "these processes of baton are left"
+  [[ ! $(processes_of guest) ]] || fail "left of guest: $(processes_of guest)"
+  [[ ! $(processes_of baton) ]] || fail "left of baton: $(processes_of baton)"
 }
 
 serve baton@srv-project.service /srv/project /etc/baton/instances/srv-project.yaml
