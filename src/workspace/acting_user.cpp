@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "io/files/disk.h"
+#include "io/files/path_trust.h"
 #include "io/system/acting_as.h"
 #include "io/system/state_folder.h"
 #include "workspace/configuration_file.h"
@@ -27,7 +28,7 @@ std::optional<uid_t> owner_at(const fs::path& path) {
 /// What the configuration says about places, if root trusts it.
 ConfiguredPlaces places_in(const std::string& file, std::string& folder) {
   const auto real = file.empty() ? Result<std::string>(file) : real_path(file);
-  const auto text = real && !real->empty() ? read_configuration(*real) : Result<std::string>("");
+  const auto text = real && !real->empty() ? read_configuration(file) : Result<std::string>("");
   if (!text)
     return {};
   folder = real->empty() ? "" : fs::path(*real).parent_path().string();
@@ -97,6 +98,19 @@ Result<void> refuse_state_of_others(const Places& places) {
   const auto other = other_state(places, fs::current_path(error).string());
   if (other)
     return refused(*other);
+  return {};
+}
+
+Result<void> refuse_roots_of_others(const std::vector<std::string>& roots) {
+  if (geteuid() != 0)
+    return {};
+  for (const std::string& root : roots)
+    if (const auto owner = owner_at(root); owner && *owner != 0)
+      return fail(Errc::denied,
+                  "belongs to " + user_text(*owner) +
+                      ", and root starts no agents in folders of other users; use `" +
+                      command_as(*owner) + "`",
+                  root);
   return {};
 }
 

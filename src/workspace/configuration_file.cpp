@@ -33,7 +33,7 @@ std::string naming(const std::string& root, const std::string& from, bool as_dat
   const auto real = real_path(path);
   const auto text = !real     ? real
                     : as_data ? read_file(*real, kMaxConfigurationBytes)
-                              : read_configuration(*real);
+                              : read_configuration(path);
   if (!text)
     return {};
   const std::string folder = fs::path(*real).parent_path().string();
@@ -107,29 +107,29 @@ std::string find_configuration(const Places& places, const std::string& root,
   return found == usual.end() ? "" : *found;
 }
 
-Result<void> trusted_configuration(const std::string& real) {
-  auto trusted = trusted_file(real);
+Result<void> trusted_configuration(const std::string& path) {
+  auto trusted = trusted_file(path);
   if (trusted)
     return trusted;
   const Error& error = trusted.error();
-  const bool itself = error.where.empty() || error.where == real;
+  const bool itself = error.where.empty() || error.where == path;
   if (error.code != Errc::denied)
-    return fail(error.code, error.message, itself ? real : error.where);
+    return fail(error.code, error.message, itself ? path : error.where);
   return fail(Errc::config,
               "the configuration is not to be trusted: " + (itself ? "" : error.where + " ") +
                   error.message + advice_on_owner(error.where),
-              real);
+              path);
 }
 
-bool is_of_other(const std::string& real) {
-  const auto trusted = trusted_file(real);
+bool is_of_other(const std::string& path) {
+  const auto trusted = trusted_file(path);
   return !trusted && trusted.error().code == Errc::denied && owner_in_charge(trusted.error().where);
 }
 
-Result<std::string> read_configuration(const std::string& real) {
-  if (auto trusted = trusted_configuration(real); !trusted)
+Result<std::string> read_configuration(const std::string& path) {
+  if (auto trusted = trusted_configuration(path); !trusted)
     return pass_on(trusted);
-  return read_file(real, kMaxConfigurationBytes);
+  return read_file(path, kMaxConfigurationBytes);
 }
 
 std::optional<ConfiguredPlaces> configured_places(std::string text) {

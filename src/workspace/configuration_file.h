@@ -40,16 +40,16 @@ std::string find_configuration(const Places& places, const std::string& root,
 
 inline constexpr std::size_t kMaxConfigurationBytes = 4U << 20U;
 
-/// Errc::config: another user can write the configuration; the message has what to do. not_found,
-/// io.
-Result<void> trusted_configuration(const std::string& real);
+/// Errc::config: another user can write the configuration, or a link on its path; the message has
+/// what to do. not_found, io. Call it with the path as it was found: the folder of a link becomes
+/// the root, so whoever could make the link would choose where agents work.
+Result<void> trusted_configuration(const std::string& path);
 
 /// Whether only another user can use the configuration: it lies in a folder of that user.
-bool is_of_other(const std::string& real);
+bool is_of_other(const std::string& path);
 
-/// The text of the configuration. `real` is a path without links. Errc::config: another user can
-/// write the file; not_found, denied, too_large, io.
-Result<std::string> read_configuration(const std::string& real);
+/// The text of the configuration. Errors as for `trusted_configuration`; denied, too_large, io.
+Result<std::string> read_configuration(const std::string& path);
 
 /// The places that a configuration names, as written. Commands use them even if the rest of the
 /// configuration is wrong.

@@ -177,8 +177,8 @@ Result<void> Context::find_active_configuration(const Opening& opening) {
   if (!followed)
     warn_once(printable(describe(followed.error())));
   if (foreign_ && opening.anyway && !configuration_.empty() && !follows_)
-    warn_once(printable(describe(trusted_configuration(configuration_).error())) +
-              "; it is only read here");
+    if (const auto trusted = trusted_configuration(file_); !trusted)
+      warn_once(printable(describe(trusted.error())) + "; it is only read here");
   // What this user asks for would be done in state of its own, which the owner never uses.
   if (of_other_ && !done && !foreign_ && opening.anyway && !opening.quiet && !follows_ &&
       !is_known(root_))
@@ -295,9 +295,9 @@ Result<void> Context::find_roots(const std::string& here) {
 
 Result<void> Context::read(const std::string& path) {
   auto real = real_path(path);
-  const auto trusted = real ? trusted_configuration(*real) : Result<void>();
+  const auto trusted = real ? trusted_configuration(path) : Result<void>();
   foreign_ = as_data_ && !trusted && trusted.error().code == Errc::config;
-  of_other_ = real && is_of_other(*real);
+  of_other_ = real && is_of_other(path);
   auto text = !real                 ? real
               : trusted || foreign_ ? read_file(*real, kMaxConfigurationBytes)
                                     : Result<std::string>(tl::unexpected(trusted.error()));

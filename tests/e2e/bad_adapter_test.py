@@ -74,7 +74,7 @@ PLACES = [
     ("an absolute path elsewhere", lambda box: None, "/etc/passwd", EVERYWHERE, ("outside of",)),
     ("a link", put_link, "./adapters/mine.yaml", EVERYWHERE, ("is a link", "put the file itself there")),
     ("a folder that is a link", put_linked_folder, "./adapters/mine.yaml", EVERYWHERE, ("behind one",)),
-    ("a file that others can write", put_writable, "./adapters/mine.yaml", EVERYWHERE, ("written by",)),
+    ("a file that others can write", put_writable, "./adapters/mine.yaml", NOT_IN_FILES, ("written by",)),
     ("a program that is not executable", put_program(0o644), "./adapters/mine.yaml", NOT_IN_FILES, ("not executable",)),
     ("a program that others can write", put_program(0o777), "./adapters/mine.yaml", NOT_IN_FILES, ("written by",)),
     ("a setuid program", put_program(0o4755), "./adapters/mine.yaml", NOT_IN_FILES, ("setuid",)),

@@ -107,7 +107,7 @@ def blind_sweeper(baton):
                 for number, file in ((3, fcntl.fcntl(directory, fcntl.F_DUPFD, 20)),
                                      (4, fcntl.fcntl(lock, fcntl.F_DUPFD, 20))):
                     os.dup2(file, number)
-            return subprocess.run(["strace", "-qqq", "-o", "/dev/null", *how, shim, "4", "sweep", run, "100", ""],
+            return subprocess.run(["strace", "-qqq", "-o", "/dev/null", *how, shim, "5", "sweep", run, "100", ""],
                                   preexec_fn=place, close_fds=False, timeout=world.PATIENCE).returncode
         try:
             check(sweep("-e", "inject=openat:error=ENFILE:when=3+") == 114, "an end was recorded by who sees nothing")

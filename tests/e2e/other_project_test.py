@@ -147,7 +147,54 @@ def single_files(exe):
             check(done.returncode == 2 and f"`chown {name} {root}/baton.yaml`" in done.stderr, done)
 
 
+def linked_configuration(exe):
+    """A link makes its folder a root. Whoever could make the link does not choose where agents of others work."""
+    with Place(exe) as place:
+        place.folder("marks", 0, 0o777)
+        for user, other in ((0, OTHER), (OTHER, THIRD)):
+            own, theirs = place.folder(f"own{user}", user), place.folder(f"linked{user}", other)
+            place.folder(f"linked{user}/t", other)
+            place.file(f"own{user}/baton.yaml", user, f"""version: 1
+agents: {{ dev: {{ command: [sh, -c, "id -u >{place.home}/marks/$$"] }} }}
+rules: [ {{ name: t, files: "t/{{flow}}.json", stage: /status, react: [ {{ to: ready, run: dev }} ] }} ]
+""")
+            place.file(f"linked{user}/t/1.json", other, '{"status": "ready"}\n')
+            os.symlink(f"{own}/baton.yaml", f"{theirs}/baton.yaml")
+            os.lchown(f"{theirs}/baton.yaml", other, other)
+            for folder in (theirs, theirs + "/t"):
+                for words in (["run", "--once"], ["run", "--dry-run"], ["set", f"{theirs}/t/1.json", '/status="done"']):
+                    done = place.baton(user, folder, *words)
+                    check(done.returncode in (2, 3), user, words, done)
+                    check(str(other) in done.stderr or "Permission denied" in done.stderr, user, words, done)
+            # The file itself is fine, and so is a link that the user has made.
+            os.symlink(f"{own}/baton.yaml", f"{own}/link.yaml")
+            os.lchown(f"{own}/link.yaml", user, user)
+            done = place.baton(user, own, "run", "--dry-run", "--config", "link.yaml")
+            check(done.returncode == 0, user, done)
+        check(not os.listdir(place.home + "/marks"), "something was executed")
+
+
+def root_of_another(exe):
+    """Root starts no agents in a folder of another user, whoever wrote the configuration."""
+    with Place(exe) as place:
+        theirs = place.folder("theirs", OTHER)
+        place.folder("theirs/t", OTHER)
+        place.folder("marks", 0, 0o777)
+        place.folder("own", 0)
+        place.file("own/baton.yaml", 0, f"""version: 1
+roots: [{theirs}]
+agents: {{ dev: {{ command: [sh, -c, "id -u >{place.home}/marks/$$"] }} }}
+rules: [ {{ name: t, files: "t/{{flow}}.json", stage: /status, react: [ {{ to: ready, run: dev }} ] }} ]
+""")
+        place.file("theirs/t/1.json", OTHER, '{"status": "ready"}\n')
+        for words in (["--once"], ["--once", "--root", theirs], ["--dry-run"]):
+            done = place.baton(0, place.home + "/own", "run", *words, "--config", f"{place.home}/own/baton.yaml")
+            check(done.returncode == 3 and "in folders of other users" in done.stderr and str(OTHER) in done.stderr, words, done)
+        check(not os.listdir(place.home + "/marks"), "something was executed")
+
+
 if __name__ == "__main__":
     if os.geteuid() != 0:
         world.skip("not root, so there are no other users to try")
-    world.main_parts([judged_everywhere, roots_elsewhere, the_right_command, set_by_a_colleague, single_files])
+    world.main_parts([judged_everywhere, roots_elsewhere, the_right_command, set_by_a_colleague, single_files,
+                       linked_configuration, root_of_another])

@@ -396,6 +396,8 @@ ExitCode run_command_line(Words words) {
   auto context = Context::open(places);
   if (!context)
     return complain(context.error());
+  if (const auto own = refuse_roots_of_others(context->roots()); !own)
+    return complain(own.error());
   for (const Finding& warning : context->warnings())
     complain(describe(warning, context->configuration()));
   if (arguments.once)
