@@ -197,7 +197,7 @@ MUTANTS = [
            "src/workspace/acting_user.cpp", "if (const auto owner = owner_at(root); ⟦owner && *owner != 0⟧)", "false",
            "e2e other_project root_of_another"),
     Mutant("trust_configuration", "the configuration is read only if it is trusted",
-           "src/workspace/configuration_file.cpp", "if (auto trusted = trusted_configuration(real); ⟦!trusted⟧)", "false",
+           "src/workspace/configuration_file.cpp", "if (auto trusted = trusted_configuration(path); ⟦!trusted⟧)", "false",
            "e2e trust exchanged_by_agents"),
     Mutant("trust_deciding_files", "prompts, schemas, adapters and scripts are judged, too",
            "src/workspace/deciding_files.cpp", "judge(file.what, file.path, trusted_file(file.path));", "", "e2e trust rights"),
