@@ -162,6 +162,13 @@ def cloned_programs(exe):
     with Clone(exe, adapter="claude") as box:
         os.symlink(box.root + "/bin/claude", box.home + "/bin/claude")
         check("version not asked: " in nothing_executed(box)["fine"])
+    # An installed script whose interpreter would be found in the repository.
+    with Clone(exe, adapter="claude") as box:
+        box.path = f"{box.home}/bin:{box.root}/bin:"
+        for path, text in ((box.home + "/bin/claude", "#!/usr/bin/env node\n"), (box.root + "/bin/node", f"#!/bin/sh\ntouch {box.mark}\n")):
+            write(path, text.encode())
+            os.chmod(path, 0o755)
+        nothing_executed(box)
 
 
 def cloned_state(exe):

@@ -166,14 +166,25 @@ class VersionAsker {
   bool has_run_;
 };
 
-/// The environment of the agent. Without what the configuration sets if baton has not run yet.
+/// The environment of the agent. If baton has not run yet, without what the configuration sets, and
+/// without entries of PATH in folders that somebody else may have written.
 Variables VersionAsker::environment_of(const Role& role, const AgentSpec& spec,
                                        const AgentConfig& agent) const {
   if (has_run_)
     return spec.env;
   AgentConfig unset = agent;
   unset.env_set.clear();
-  return agent_spec(context_.config(), role, unset, setup_.environment).env;
+  Variables env = agent_spec(context_.config(), role, unset, setup_.environment).env;
+  // An installed script may name its interpreter by `#!/usr/bin/env`.
+  for (auto& [name, value] : env)
+    if (name == "PATH") {
+      std::vector<std::string> entries = split(value, ':');
+      std::erase_if(entries, [&](const std::string& entry) {
+        return !folder_around(entry, folders_).empty();
+      });
+      value = join(entries, ":");
+    }
+  return env;
 }
 
 /// Why the program may not be executed; "" if it may.
