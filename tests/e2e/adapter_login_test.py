@@ -39,8 +39,8 @@ class Box(world.World):
     def refused(self, starts):
         """Waits until the program was started so many times in all, and its login is refused."""
         def line():
-            found = self.lines("status")[0]
-            return len(self.starts()) == starts and found["reason"] == "login_refused"
+            # In this order: a status from before the start would show the refusal before.
+            return len(self.starts()) == starts and self.lines("status")[0]["reason"] == "login_refused"
         wait_until(line, starts, "starts", self.starts, lambda: self.lines("status"))
 
     def done(self):
