@@ -336,6 +336,10 @@ Ledger FakeJournal::ledger(Time now) const {
 }
 
 void FakeJournal::forget(const FlowId& flow) {
+  std::erase_if(tables.versions, [&](const auto& version) {
+    const auto row = tables.accepted.find(version.first);
+    return row != tables.accepted.end() && row->second.first.flow == flow;
+  });
   std::erase_if(tables.accepted, [&](const auto& r) { return r.second.first.flow == flow; });
   std::erase_if(tables.rejected, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.stages, [&](const auto& r) { return r.first.first == flow; });
@@ -372,6 +376,7 @@ void FakeJournal::enter_files(const Commit& commit) {
     if (before != tables.accepted.end() && row.arrival < before->second.first.arrival)
       faults.push_back("the accepted state of " + row.path + " went backwards");
     tables.accepted[row.path] = {row, text};
+    tables.versions.insert({row.path, row.digest});
     tables.arrival = std::max(tables.arrival, row.arrival);
   }
   for (const std::string& path : commit.no_longer_rejected)

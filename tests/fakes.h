@@ -253,6 +253,7 @@ class FakeJournal : public Journal {
     Arrival arrival = 0;
     std::uint64_t intent = 0;
     std::map<std::string, std::pair<AcceptedRow, std::string>> accepted;
+    std::set<std::pair<std::string, Digest>> versions;
     std::map<std::string, RejectedRow> rejected;
     std::map<std::pair<FlowId, Subject>, StageRow> stages;
     std::map<FlowId, Json> memos;
@@ -287,6 +288,10 @@ class FakeJournal : public Journal {
   Ledger ledger(Time now) const;
   Result<Arrival> commit(const Commit& commit) override;
   Result<std::string> bytes(const std::string& path) override;
+  Result<bool> was_accepted(const std::string& path, const Digest& digest) override {
+    fuse_.moment();
+    return tables.versions.contains({path, digest});
+  }
   Result<std::optional<Run>> run(const RunId& id) override {
     for (const Run& run : tables.runs)
       if (run.id == id)

@@ -158,6 +158,23 @@ bool plain_name(std::string_view name) {
                      [](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+bool file_name(std::string_view name) {
+  constexpr std::size_t kLongest = 255;
+  if (name.empty() || name.size() > kLongest || name.front() == '-' || name.front() == '.' ||
+      bad_utf8(name))
+    return false;
+  // Behind ASCII the control characters U+0080 to U+009F, and the line breaks U+2028 and U+2029.
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    const std::string_view rest = name.substr(at);
+    if (byte < 0x20 || byte == 0x7F || byte == '/' ||
+        (byte == 0xC2 && static_cast<unsigned char>(rest[1]) < 0xA0) ||
+        rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9"))
+      return false;
+  }
+  return true;
+}
+
 std::optional<std::size_t> bad_utf8(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {

@@ -56,6 +56,10 @@ std::string shell_word(std::string_view text);
 /// `^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`.
 bool safe_name(std::string_view name);
 
+/// A name as people give it to a file: UTF-8 of at most 255 bytes without control characters, line
+/// breaks and `/`, that begins with neither `-` nor `.`.
+bool file_name(std::string_view name);
+
 /// Like `safe_name`, but it may begin with `.`, `_` or `-`; not `.` or `..`. For folder names that
 /// other programs choose.
 bool plain_name(std::string_view name);

@@ -374,6 +374,8 @@ Config read_config(const Fields& fields, Findings& findings) {
     config.dialects.emplace_back(
         "rules",
         Json::object({{"rules", read_rules(rules, config.limits.run, config.limits.retry)}}));
+  for (auto& [name, options] : config.dialects)
+    read_ignored(fields, options);
   const Fields notify = fields.child("notify");
   config.notify = notify.texts("command");
   config.notify_timeout = notify.duration("timeout").value_or(config.notify_timeout);

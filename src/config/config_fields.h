@@ -70,6 +70,9 @@ void check_backoff(const Fields& limits, Millis backoff, Millis most);
 /// without `.` and `..`, in which `{flow}` and `{part}` stand for a name.
 std::string pattern_fault(std::string_view pattern);
 
+/// Copies `ignore:` to the options, in the form that the catalog reads (core/catalog.h).
+void read_ignored(const Fields& fields, Json& options);
+
 /// What is wrong with a `stage:`; empty if nothing is. A stage is a JSON pointer, in which one
 /// token may be `{subject}`. The name of a document may stand before it.
 std::string stage_fault(std::string_view pointer);

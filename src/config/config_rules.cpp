@@ -254,6 +254,7 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
   for (const char* name : {"stages", "done"})
     if (rule.has(name))
       out.set(name, stages_of(rule, name));
+  read_ignored(rule, out);
   check_cycles(rule, out);
   check_outrun(rule, out);
   out.set("max_entries", number(rule.count("max_entries").value_or(kMaxEntries)));
@@ -290,6 +291,11 @@ std::string pattern_fault(std::string_view pattern) {
       return fault;
   }
   return {};
+}
+
+void read_ignored(const Fields& fields, Json& options) {
+  if (fields.has("ignore"))
+    options.set("ignore", list_of(fields.texts("ignore")));
 }
 
 std::string stage_fault(std::string_view pointer) {

@@ -8,20 +8,15 @@
 namespace baton {
 namespace {
 
-/// Which names a placeholder matches.
-enum class Names {
-  safe,
-  plain,  ///< `{flow}` may begin with any character of a safe name
-  any,    ///< any name except hidden and temporary ones
-};
-
-bool takes(Names names, bool flow, std::string_view value) {
+bool takes(PatternNames names, bool flow, std::string_view value) {
   switch (names) {
-    case Names::safe:
+    case PatternNames::safe:
       return safe_name(value);
-    case Names::plain:
+    case PatternNames::plain:
       return flow ? plain_name(value) : safe_name(value);
-    case Names::any:
+    case PatternNames::people:
+      return file_name(value);
+    case PatternNames::any:
       return !value.empty() && value.front() != '.' && value.back() != '~';
   }
   return false;
@@ -37,7 +32,7 @@ bool bind(std::string& slot, std::string_view value) {
 
 /// Matches one segment. The literal text behind a placeholder is searched from the end, so
 /// `{flow}.json` matches `a.json.json` with the value `a.json`.
-bool match_segment(std::string_view pattern, std::string_view text, Names names,
+bool match_segment(std::string_view pattern, std::string_view text, PatternNames names,
                    PatternMatch& match) {
   const auto open = pattern.find('{');
   if (open == std::string_view::npos)
@@ -117,8 +112,22 @@ bool segments_overlap(std::string_view left, std::string_view right) {
   return same[0][0];
 }
 
-std::optional<PatternMatch> match_path(std::string_view pattern, std::string_view path,
-                                       Names names) {
+/// What is wrong with the name of a path that only nearly matches.
+std::string unfit_text(PatternNames names) {
+  const std::string text = "would be a state file but for its name: names ";
+  return names == PatternNames::people
+             ? text +
+                   "are UTF-8 without control characters and line breaks, and do not begin with "
+                   "`-`"
+             : text +
+                   "are at most 200 letters and digits of ASCII, `.`, `_` and `-`, and begin "
+                   "with a letter or digit";
+}
+
+}  // namespace
+
+std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path,
+                                          PatternNames names) {
   const std::vector<std::string> wanted = split(pattern, '/');
   const std::vector<std::string> given = split(path, '/');
   if (wanted.size() != given.size())
@@ -130,7 +139,18 @@ std::optional<PatternMatch> match_path(std::string_view pattern, std::string_vie
   return match;
 }
 
-}  // namespace
+std::string path_of(std::string_view pattern, const PatternMatch& values) {
+  std::string path;
+  for (;;) {
+    const auto open = std::min(pattern.find('{'), pattern.size());
+    path += pattern.substr(0, open);
+    pattern.remove_prefix(open);
+    if (pattern.empty())
+      return path;
+    path += pattern.starts_with("{flow}") ? values.flow : values.part;
+    pattern.remove_prefix(std::min(pattern.find('}') + 1, pattern.size()));
+  }
+}
 
 bool patterns_overlap(std::string_view left, std::string_view right) {
   const std::vector<std::string> one = split(left, '/');
@@ -141,11 +161,6 @@ bool patterns_overlap(std::string_view left, std::string_view right) {
     if (!segments_overlap(with_wildcards(one[i]), with_wildcards(other[i])))
       return false;
   return true;
-}
-
-std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path,
-                                          bool loose) {
-  return match_path(pattern, path, loose ? Names::plain : Names::safe);
 }
 
 PatternFolder pattern_folder(std::string_view pattern) {
@@ -168,19 +183,26 @@ Catalog Catalog::of(const std::vector<std::pair<const Dialect*, Json>>& dialects
     if (dialect->backups != nullptr)
       if (const std::string folder = dialect->backups(options).folder; !folder.empty())
         entry.own.push_back(folder + "/{part}");
-    for (FileKind& kind : dialect->files(options))
+    for (FileKind& kind : dialect->files(options)) {
+      add_ignored(*options, kind.ignored);
       (kind.flow.empty() ? entry.others : entry.kinds).push_back(std::move(kind));
+    }
     catalog.entries_.push_back(std::move(entry));
   }
   return catalog;
 }
 
 std::optional<Catalog::Match> Catalog::match_in(const Entry& entry, std::string_view path) {
-  for (const FileKind& kind : entry.kinds)
-    if (auto found = match_pattern(kind.pattern, path, kind.loose))
-      return Match{&entry, &kind,
-                   FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
-                   found->part};
+  for (const FileKind& kind : entry.kinds) {
+    auto found = match_pattern(kind.pattern, path, kind.names);
+    if (!found)
+      continue;
+    auto ignored = ignored_name(kind.ignored, kind.pattern, path, found->flow, found->part);
+    if (ignored && ignored->beside.empty())
+      continue;
+    return Match{&entry, &kind, FlowId{std::string(entry.dialect->name), expand(kind.flow, *found)},
+                 found->part, std::move(ignored)};
+  }
   return std::nullopt;
 }
 
@@ -208,13 +230,26 @@ std::optional<Catalog::Match> Catalog::match(std::string_view path) const {
   return std::nullopt;
 }
 
+std::string Catalog::ignored(std::string_view path) const {
+  if (match(path))
+    return {};
+  for (const Entry& entry : entries_)
+    for (const FileKind& kind : entry.kinds)
+      if (const auto found = match_pattern(kind.pattern, path, kind.names))
+        if (const auto why =
+                ignored_name(kind.ignored, kind.pattern, path, found->flow, found->part))
+          return why->why;
+  return {};
+}
+
 bool Catalog::leads_on(std::string_view path) const {
   const auto within = [&](std::string_view pattern) {
     PatternMatch match;
     for (std::string_view rest = path;;) {
       const auto end = pattern.find('/');
       if (end == std::string_view::npos ||
-          !match_segment(pattern.substr(0, end), rest.substr(0, rest.find('/')), Names::any, match))
+          !match_segment(pattern.substr(0, end), rest.substr(0, rest.find('/')), PatternNames::any,
+                         match))
         return false;
       pattern.remove_prefix(end + 1);
       if (rest.find('/') == std::string_view::npos)
@@ -233,19 +268,19 @@ std::string Catalog::known_other(std::string_view path) const {
     return {};
   for (const Entry& entry : entries_)
     for (const FileKind& kind : entry.others)
-      if (match_pattern(kind.pattern, path, kind.loose))
+      if (match_pattern(kind.pattern, path, kind.names))
         return kind.kind;
   return {};
 }
 
-bool Catalog::nearly(std::string_view path) const {
-  if (match(path))
-    return false;
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return std::any_of(entry.kinds.begin(), entry.kinds.end(), [&](const FileKind& kind) {
-      return match_path(kind.pattern, path, Names::any).has_value();
-    });
-  });
+std::string Catalog::unfit(std::string_view path) const {
+  if (match(path) || !ignored(path).empty())
+    return {};
+  for (const Entry& entry : entries_)
+    for (const FileKind& kind : entry.kinds)
+      if (match_pattern(kind.pattern, path, PatternNames::any))
+        return unfit_text(kind.names);
+  return {};
 }
 
 const Catalog::Entry* Catalog::entry(std::string_view dialect) const {

@@ -20,11 +20,14 @@ struct PatternMatch {
   bool operator==(const PatternMatch&) const = default;
 };
 
-/// Matches a path against a pattern such as `tickets/{flow}.json`. A placeholder matches a safe
-/// name (base/text.h) within one segment, so hidden and temporary files never match. A placeholder
-/// that appears twice must have the same value. `loose`: see FileKind.
+/// Matches a path against a pattern such as `tickets/{flow}.json`. A placeholder matches one of
+/// these names within one segment, so hidden files do not match. A placeholder that appears twice
+/// must have the same value.
 std::optional<PatternMatch> match_pattern(std::string_view pattern, std::string_view path,
-                                          bool loose = false);
+                                          PatternNames names = PatternNames::safe);
+
+/// The path with these values for the placeholders of a pattern. A value may contain `{part}`.
+std::string path_of(std::string_view pattern, const PatternMatch& values);
 
 /// Whether some path matches both patterns.
 bool patterns_overlap(std::string_view left, std::string_view right);
@@ -55,26 +58,27 @@ class Catalog {
     const FileKind* kind = nullptr;
     FlowId flow;
     std::string part;
+    /// The file counts only if this does not hold. The caller looks, for the catalog reads nothing.
+    std::optional<IgnoredName> copy = {};
   };
 
-  /// Asks each dialect for its kinds.
+  /// Asks each dialect for its kinds. The option `ignore` is for all kinds of the dialect.
   static Catalog of(const std::vector<std::pair<const Dialect*, Json>>& dialects);
 
   std::optional<Match> match(std::string_view path) const;
+  /// Why a path that matches a pattern is ignored whatever else is there. Empty: it is not.
+  std::string ignored(std::string_view path) const;
   /// Matches the patterns of one entry only.
   static std::optional<Match> match_in(const Entry& entry, std::string_view path);
-  /// Whether a path would match if its names were safe. Hidden and temporary files (a leading `.`,
-  /// a trailing `~`) do not count.
-  bool nearly(std::string_view path) const;
+  /// Why a path does not match that would with other names; the message follows the path. Empty:
+  /// it matches, or it would not. Hidden and temporary files (a leading `.`, a trailing `~`) do not
+  /// count.
+  std::string unfit(std::string_view path) const;
   /// Whether baton may write this file: a dialect names it. Never a configuration (`baton.yaml`) or
   /// what lies in `.git`, even if a pattern fits.
   bool may_write(std::string_view path) const;
   /// Whether the path is a folder that may contain files baton reads, directly or deeper.
   bool leads_on(std::string_view path) const;
-  /// The message for a path for which `nearly` is true; it follows the path.
-  static constexpr std::string_view kNearly =
-      "would be a state file but for its name: names are at most 200 letters and digits of ASCII, "
-      "`.`, `_` and `-`, and begin with a letter or digit";
   /// The kind of a file that baton knows and leaves alone; empty for all other files.
   std::string known_other(std::string_view path) const;
   /// The entry of a dialect; nullptr if it is not configured.

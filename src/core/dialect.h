@@ -26,12 +26,21 @@
 #include "core/effect.h"
 #include "core/event.h"
 #include "core/flow.h"
+#include "core/ignored_names.h"
 #include "core/run.h"
 
 namespace baton {
 
+/// Which names the placeholders of a pattern match.
+enum class PatternNames {
+  safe,    ///< a safe name (base/text.h)
+  plain,   ///< `{flow}` any plain name, a hidden folder included
+  people,  ///< a file_name
+  any,     ///< any but hidden and temporary ones: to find what nearly matches
+};
+
 /// One kind of file of a dialect. `pattern` is a path below the root in which `{flow}` and `{part}`
-/// each stand for a safe name within one path segment ("tickets/{flow}.json").
+/// each stand for a name within one path segment ("tickets/{flow}.json").
 struct FileKind {
   std::string kind;  ///< `pm_state`
   std::string pattern;
@@ -41,9 +50,9 @@ struct FileKind {
   /// Name of the flow; may contain `{flow}`. Empty: baton knows these files and leaves them alone;
   /// `kind` names the program that owns them.
   std::string flow;
-  /// true: `{flow}` is any plain name (base/text.h), a hidden folder included; false: a safe name.
-  bool loose = false;
-  bool essential = true;  ///< while this file is missing, the flow starts nothing
+  PatternNames names = PatternNames::safe;
+  IgnoredNames ignored = {};  ///< names that match the pattern and are no such files
+  bool essential = true;      ///< while this file is missing, the flow starts nothing
   /// false: a log that baton only appends to. `validate` checks it. The daemon neither reads nor
   /// keeps it, so that a long log costs no more than a short one.
   bool kept = true;

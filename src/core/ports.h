@@ -304,6 +304,9 @@ struct Ledger {
 
 /// The memory of one root. The engine makes one transaction per step, which is durable when
 /// `commit` returns.
+/// Of how many different accepted versions of a path the journal keeps the digests.
+inline constexpr std::size_t kVersionsKept = 1000;
+
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -315,6 +318,8 @@ class Journal {
   virtual Result<Arrival> commit(const Commit& commit) = 0;
   /// The accepted bytes of a path. Errc::not_found.
   virtual Result<std::string> bytes(const std::string& path) = 0;
+  /// Whether the path was accepted with these bytes before, in its last kVersionsKept versions.
+  virtual Result<bool> was_accepted(const std::string& path, const Digest& digest) = 0;
   /// A run, however old; nothing if the journal has none with this id.
   virtual Result<std::optional<Run>> run(const RunId& id) = 0;
   /// The runs that have not ended, and those that began or ended since then.

@@ -21,7 +21,7 @@ std::optional<PatternMatch> match_kind(const std::vector<FileKind>& kinds, std::
                                        std::string_view path) {
   for (const FileKind& each : kinds)
     if (each.kind == kind)
-      if (auto match = match_pattern(each.pattern, path, each.loose))
+      if (auto match = match_pattern(each.pattern, path, each.names))
         return match;
   return std::nullopt;
 }

@@ -51,6 +51,9 @@ class ReadOnlyJournal : public Journal {
       return fail(Errc::not_found, "there is no journal", path);
     return reader_->bytes(path);
   }
+  Result<bool> was_accepted(const std::string& path, const Digest& digest) override {
+    return reader_ == nullptr ? Result<bool>(false) : reader_->was_accepted(path, digest);
+  }
   /// Only a daemon settles rows of runs.
   Result<std::optional<Run>> run(const RunId& /*id*/) override { return std::optional<Run>(); }
   Result<std::vector<Run>> runs_since(Time /*since*/) override { return std::vector<Run>(); }

@@ -307,7 +307,34 @@ void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all
           examine_kind(context.root(), rule, kind, all);
 }
 
+/// Names the files that lie among state files and are ignored for their names.
+void examine_ignored(const Context& context, const Catalog& catalog, Diagnoses& all) {
+  const auto root = RootFolder::open(context.root());
+  if (!root)
+    return;
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> shown;
+  std::size_t count = 0;
+  const auto disk = real_disk(*root);
+  for (const PatternFolder& folder : catalog.folders()) {
+    const auto files = disk->list(folder.folder, folder.depth);
+    for (const FileEntry& file : files ? *files : std::vector<FileEntry>()) {
+      const std::string why = catalog.ignored(file.path);
+      if (why.empty() || ++count > kMost)
+        continue;
+      shown.push_back(printable(file.path, 200) + " is " + why);
+    }
+  }
+  if (count == 0)
+    return;
+  add(all, Level::warning, "files",
+      "ignored for their names: " + join(shown, "; ") +
+          (count > kMost ? "; and " + std::to_string(count - kMost) + " more" : ""),
+      "remove them, give them other names, or see `ignore:` in docs/rules.md");
+}
+
 void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {
+  examine_ignored(context, seen.catalog(), all);
   examine_files(context, seen, all);
   examine_folders(context, seen.records(), all);
   examine_open_files(context, seen.records(), all);

@@ -203,8 +203,10 @@ std::string no_flow_reason(const std::vector<RehearsedRoot>& roots, const std::s
     const Catalog& catalog = rehearsal->catalog();
     if (path && !catalog.known_other(*path).empty())
       return "is " + catalog.known_other(*path) + ": baton knows it and leaves it alone";
-    if (path && catalog.nearly(*path))
-      return std::string(Catalog::kNearly);
+    if (path && !catalog.ignored(*path).empty())
+      return "is " + catalog.ignored(*path) + ": baton ignores it";
+    if (path && !catalog.unfit(*path).empty())
+      return catalog.unfit(*path);
   }
   std::string text = "belongs to no flow";
   for (const auto& [on_root, rehearsal] : roots)

@@ -378,11 +378,13 @@ std::set<std::string> Validation::named_paths() const {
 /// Warns of a file that no kind matches although it is among state files.
 void Validation::doubt_name(const std::string& shown, const std::string& path,
                             Inspection& inspection) const {
-  if (choice_ || !catalog_.nearly(path))
+  if (choice_)
     return;
-  inspection.doubt(
-      shown,
-      {.severity = Severity::warning, .rule = "file", .message = std::string(Catalog::kNearly)});
+  const std::string ignored = catalog_.ignored(path);
+  const std::string why =
+      ignored.empty() ? catalog_.unfit(path) : "is " + ignored + ": no state file";
+  if (!why.empty())
+    inspection.doubt(shown, {.severity = Severity::warning, .rule = "file", .message = why});
 }
 
 /// Reports named files that are not in the index, because they were not checked. A folder without

@@ -18,7 +18,7 @@ FileKind kind(std::string name, std::string pattern, Format format = Format::jso
   // Reports and decisions come and go, so only the run state is essential.
   result.essential = result.kind == "run_state";
   // The original allows any name for a run.
-  result.loose = true;
+  result.names = PatternNames::plain;
   return result;
 }
 

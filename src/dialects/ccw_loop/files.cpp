@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 2> kFolders = {".workflow/.loop", ".loop"
 FileKind other(std::string pattern, std::string whose) {
   FileKind kind;
   kind.kind = std::move(whose);
-  kind.loose = true;
+  kind.names = PatternNames::plain;
   kind.pattern = std::move(pattern);
   return kind;
 }

@@ -113,6 +113,7 @@ Rule read_rule(const Value& value) {
     rule.react.push_back(reaction_of(row, most));
   rule.stages = texts_of(value, "stages");
   rule.done = texts_of(value, "done");
+  add_ignored(value, rule.ignored);
   if (const Value* const limits = json::child(value, "limits"))
     rule.limits = Json(*limits);
   if (const Value* const breaker = json::child(value, "breaker")) {

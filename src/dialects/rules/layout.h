@@ -70,6 +70,7 @@ struct Rule {
   std::vector<Word> stages;
   std::vector<Word> done;  ///< `done:`: the stages that are ends
   Json limits;
+  IgnoredNames ignored;
   std::uint32_t breaker_changes = 240;
   Millis breaker_window{60'000};
 };

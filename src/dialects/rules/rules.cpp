@@ -37,6 +37,8 @@ std::vector<FileKind> files(const Json& options) {
       kind.flow =
           own.pattern.find("{flow}") == std::string::npos ? rule.name : rule.name + "/{flow}";
       kind.essential = !own.optional;
+      kind.names = PatternNames::people;
+      kind.ignored = rule.ignored;
       kind.needs_line = kind.format == Format::jsonl;
       kind.breaker_changes = rule.breaker_changes;
       kind.breaker_window = rule.breaker_window;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "core/catalog.h"
 
 namespace baton::rules {
 std::optional<Word> word_of(const Value* value) {
@@ -94,13 +95,11 @@ std::string Snapshot::path(const Place& place, const Subject& subject) const {
   if (place.document.empty())
     return holder(subject);
   const Kind* const named = kind(place.document);
-  if (named == nullptr || (named->per_subject && !safe_name(subject)))
+  if (named == nullptr || (named->per_subject && !file_name(subject)))
     return {};
-  std::string path = named->pattern;
   const auto slash = flow_.name.find('/');
-  replace_all(path, "{flow}", slash == std::string::npos ? "" : flow_.name.substr(slash + 1));
-  replace_all(path, "{part}", subject);
-  return path;
+  return path_of(named->pattern,
+                 {slash == std::string::npos ? "" : flow_.name.substr(slash + 1), subject});
 }
 
 const Accepted* Snapshot::file(const Place& place, const Subject& subject) const {

@@ -427,9 +427,18 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
 
 namespace {
 
-/// The status of the root itself: which of its folders are faulty, and why.
+/// The status of the root itself: which of its folders are faulty, and why, or which files beside
+/// state files are ignored.
 FlowStatus status_of_root(const FlowRecord& record) {
   FlowStatus status;
+  if (record.rejected.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& path : record.notified.ignored)
+      names.push_back(printable(path, 200));
+    status.why = std::to_string(names.size()) + (names.size() == 1 ? " file is" : " files are") +
+                 " ignored for the name: " + some_of(names, ", ");
+    return status;
+  }
   std::vector<std::string> folders;
   std::vector<std::string> whys;
   for (const auto& [folder, row] : record.rejected) {
@@ -456,7 +465,8 @@ std::vector<FlowStatus> statuses(const FlowRecords& records, const Plan& plan) {
   const auto root = records.find(FlowId{});
   const ControlRow whole = root == records.end() ? ControlRow{} : root->second.control;
   std::vector<FlowStatus> all;
-  if (root != records.end() && !root->second.rejected.empty())
+  if (root != records.end() &&
+      !(root->second.rejected.empty() && root->second.notified.ignored.empty()))
     all.push_back(status_of_root(root->second));
   for (const auto& [flow, record] : records)
     if (flow != FlowId{})

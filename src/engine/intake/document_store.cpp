@@ -18,7 +18,7 @@ constexpr std::size_t kHeavyBytes = 1U << 20U;
 Format format_of(const Catalog::Entry& entry, const AcceptedRow& row) {
   const std::string& path = row.path;
   for (const FileKind& kind : entry.kinds)
-    if (match_pattern(kind.pattern, path, kind.loose))
+    if (match_pattern(kind.pattern, path, kind.names))
       return kind.format;
   if (path.ends_with(".yaml") || path.ends_with(".yml"))
     return Format::yaml;
@@ -39,7 +39,7 @@ std::optional<Catalog::Match> match_of(const Catalog::Entry& entry, const FlowId
 /// flow stay as they are.
 bool is_looked_for(const Catalog::Entry& entry, const FlowId& flow) {
   return std::any_of(entry.kinds.begin(), entry.kinds.end(), [&](const FileKind& kind) {
-    return match_pattern(kind.flow, flow.name, kind.loose).has_value();
+    return match_pattern(kind.flow, flow.name, kind.names).has_value();
   });
 }
 

@@ -48,6 +48,10 @@ class DocumentStore {
   Result<std::shared_ptr<const Document>> document(const FlowRecord& record, const AcceptedRow& row,
                                                    const Catalog::Entry& entry,
                                                    const Documents& fresh);
+  /// As Journal::was_accepted.
+  Result<bool> was_accepted(const std::string& path, const Digest& digest) {
+    return journal_.was_accepted(path, digest);
+  }
   /// Keeps the documents of a flow in memory after a decision.
   void keep(const FlowId& flow, FlowState docs);
   void drop(const FlowId& flow);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/text.h"
 #include "core/flow_plan.h"
 #include "findings/report.h"
 
@@ -100,9 +101,13 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     ignore(path, draft);
     return {};
   }
+  const auto no_longer_ignored = [&] {
+    if (passed_over(draft.find(FlowId{}), path))
+      draft.touch(FlowId{}).notified.ignored.erase(path);
+  };
   // Under an earlier configuration baton may have ignored the file.
-  if (passed_over(draft.find(FlowId{}), path))
-    draft.touch(FlowId{}).notified.ignored.erase(path);
+  if (!match->copy)
+    no_longer_ignored();
   if (!match->kind->kept)
     return {};
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
@@ -114,10 +119,25 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   }
   if (!bytes) {
     scan_.forget(path);
+    no_longer_ignored();
     not_read(*match, path, bytes.error(), draft);
     return {};
   }
   scan_.read(path, bytes->stamp);
+  auto copy = is_copy(*match, path, bytes->digest, draft);
+  if (!copy)
+    return pass_on(copy);
+  if (*copy) {
+    unsettled_.settled(path);
+    copies_[match->copy->beside].insert(path);
+    if (scan_.stays(path))
+      note_ignored(path,
+                   printable(path, 200) + " is " + match->copy->why + " of " +
+                       printable(match->copy->beside, 200) + ": no state file",
+                   draft);
+    return {};
+  }
+  no_longer_ignored();
   const FlowRecord* const record = draft.find(match->flow);
   const bool was_gone =
       record != nullptr && record->accepted.contains(path) && !record->accepted.at(path).present;
@@ -200,10 +220,35 @@ void Intake::not_read(const Catalog::Match& match, const std::string& path, cons
   (void)unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime);
 }
 
+Result<bool> Intake::is_copy(const Catalog::Match& match, const std::string& path,
+                             const Digest& digest, const Draft& draft) {
+  const FlowRecord* const record = draft.find(match.flow);
+  if (!match.copy || (record != nullptr && record->accepted.contains(path)))
+    return false;
+  const std::string& beside = match.copy->beside;
+  const auto original = ports_.disk.read(beside, match.copy->while_equal ? limits_.max_bytes : 0);
+  if (!original && original.error().code == Errc::not_found)
+    return false;
+  if (!match.copy->while_equal || (original && original->digest == digest))
+    return true;
+  return ports_.documents.was_accepted(beside, digest);
+}
+
+void Intake::note_ignored(const std::string& path, const std::string& why, Draft& draft) {
+  if (passed_over(draft.find(FlowId{}), path))
+    return;
+  auto& known = draft.touch(FlowId{}).notified.ignored;
+  if (known.size() >= kMostIgnored)
+    return;
+  known.insert(path);
+  draft.event("ignored", {},
+              known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
+}
+
 void Intake::ignore(const std::string& path, Draft& draft) {
   const std::string why = scan_.unfit_name(path);
   const bool notified = passed_over(draft.find(FlowId{}), path);
-  if (why.empty() && !notified)
+  if (!notified && (why.empty() || !scan_.stays(path)))
     return;
   const auto there = ports_.disk.read(path, 0);
   if (!there && there.error().code == Errc::away)
@@ -213,12 +258,7 @@ void Intake::ignore(const std::string& path, Draft& draft) {
     draft.touch(FlowId{}).notified.ignored.erase(path);
   if (gone || why.empty() || notified)
     return;
-  auto& known = draft.touch(FlowId{}).notified.ignored;
-  if (known.size() >= kMostIgnored)
-    return;
-  known.insert(path);
-  draft.event("ignored", {},
-              known.size() < kMostIgnored ? why : why + "; of further files nothing is said");
+  note_ignored(path, why, draft);
 }
 
 bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Draft& draft) {
@@ -232,6 +272,10 @@ bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Dra
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
   size_ceiling_.settled(path);
+  // Without the file they count themselves.
+  if (const auto copies = copies_.extract(path); !copies.empty())
+    for (const std::string& copy : copies.mapped())
+      unsettled_.later(copy, match.flow, {}, draft.now, Millis(0));
   (void)no_longer_rejected(match.flow, path, draft);
   const FlowRecord* const known = draft.find(match.flow);
   if (known == nullptr)

@@ -97,8 +97,14 @@ class Intake {
   }
 
  private:
-  /// Reports once that baton ignores the file, as long as the file is there.
+  /// Reports once that baton ignores the file, as long as the file is there. A temporary file is
+  /// reported only if it stays.
   void ignore(const std::string& path, Draft& draft);
+  /// Adds to the ignored files; `why` follows its path.
+  static void note_ignored(const std::string& path, const std::string& why, Draft& draft);
+  /// Whether the file is ignored as a copy of another one.
+  Result<bool> is_copy(const Catalog::Match& match, const std::string& path, const Digest& digest,
+                       const Draft& draft);
   /// Checks a version, also against the last accepted one.
   Result<DocumentCheck> check_after(const Catalog::Match& match, const std::string& path,
                                     const FileBytes& bytes, const Draft& draft);
@@ -146,6 +152,8 @@ class Intake {
   RateBreaker rate_breaker_;
   SeenRenames seen_renames_;
   SizeCeiling size_ceiling_;
+  /// Ignored copies, by the file that they are a copy of.
+  std::map<std::string, std::set<std::string>> copies_;
 };
 
 }  // namespace baton

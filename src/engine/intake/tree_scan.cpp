@@ -35,7 +35,7 @@ TreeScan::TreeScan(Disk& disk, const Catalog& catalog)
 
 Result<void> TreeScan::list(const PatternFolder& folder, const FlowRecord* root, bool all,
                             std::set<std::string>& present, std::set<std::string>& paths,
-                            UnreadableFolders::Folders& closed) const {
+                            UnreadableFolders::Folders& closed) {
   const auto entries = disk_.list(folder.folder, folder.depth);
   if (!entries)
     return tl::unexpected(entries.error());
@@ -47,9 +47,13 @@ Result<void> TreeScan::list(const PatternFolder& folder, const FlowRecord* root,
     if (match ? !match->kind->kept : entry.folder)
       continue;
     present.insert(entry.path);
-    const bool news = match ? all || changed(entry)
-                            : !passed_over(root, entry.path) && !unfit_name(entry.path).empty();
-    if (news)
+    const bool passes = match ? match->copy.has_value() : !catalog_.ignored(entry.path).empty();
+    if (passes)
+      (passing_.contains(entry.path) ? staying_ : newcomers_).insert(entry.path);
+    const bool unreported =
+        !passed_over(root, entry.path) &&
+        (passes ? staying_.contains(entry.path) : !match && !unfit_name(entry.path).empty());
+    if (unreported || (match && (all || changed(entry))))
       paths.insert(entry.path);
   }
   return {};
@@ -61,6 +65,9 @@ Result<std::set<std::string>> TreeScan::paths(const FlowRecords& records, bool a
   UnreadableFolders::Folders closed;
   const auto record = records.find(FlowId{});
   const FlowRecord* const root = record == records.end() ? nullptr : &record->second;
+  passing_.merge(newcomers_);
+  newcomers_.clear();
+  staying_.clear();
   for (const PatternFolder& folder : folders_) {
     const auto listed = list(folder, root, all, present, paths, closed);
     const bool away = !listed && listed.error().code == Errc::away;
@@ -72,6 +79,7 @@ Result<std::set<std::string>> TreeScan::paths(const FlowRecords& records, bool a
       closed.emplace(folder.folder, listed.error());
   }
   closed_.found(std::move(closed));
+  std::erase_if(passing_, [&](const std::string& path) { return !present.contains(path); });
   add_missing(records, present, paths);
   paths.merge(closed_.hidden(catalog_));
   return paths;
@@ -113,12 +121,18 @@ std::set<std::string> TreeScan::created(const FlowRecord& record) const {
   return paths;
 }
 
+bool TreeScan::stays(const std::string& path) const {
+  const auto match = catalog_.match(path);
+  return staying_.contains(path) || (match ? !match->copy : catalog_.ignored(path).empty());
+}
+
 std::string TreeScan::unfit_name(const std::string& path) const {
   if (const std::string other = catalog_.known_other(path); !other.empty())
     return printable(path, 200) + " is " + other + ": known, and left alone";
-  if (!catalog_.nearly(path))
-    return {};
-  return printable(path, 200) + " " + std::string(Catalog::kNearly);
+  if (const std::string why = catalog_.ignored(path); !why.empty())
+    return printable(path, 200) + " is " + why + ": no state file";
+  const std::string unfit = catalog_.unfit(path);
+  return unfit.empty() ? unfit : printable(path, 200) + " " + unfit;
 }
 
 }  // namespace baton

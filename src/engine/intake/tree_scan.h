@@ -44,6 +44,9 @@ class TreeScan {
   /// baton could not read the file.
   void forget(const std::string& path) { stamps_.erase(path); }
 
+  /// Whether two scans have seen the file, so that it is more than a temporary file of a moment. A
+  /// file whose name is unfit for other reasons stays in any case.
+  bool stays(const std::string& path) const;
   /// Why a file that lies where state files lie is none of them; empty for all other files.
   std::string unfit_name(const std::string& path) const;
 
@@ -51,7 +54,7 @@ class TreeScan {
   /// Lists one folder. Adds its files to `present`, and those to look at to `paths`.
   Result<void> list(const PatternFolder& folder, const FlowRecord* root, bool all,
                     std::set<std::string>& present, std::set<std::string>& paths,
-                    UnreadableFolders::Folders& closed) const;
+                    UnreadableFolders::Folders& closed);
   /// Whether the file differs from what baton read last.
   bool changed(const FileEntry& entry) const;
 
@@ -59,6 +62,11 @@ class TreeScan {
   const Catalog& catalog_;
   std::vector<PatternFolder> folders_;  ///< of all patterns
   std::map<std::string, Stamp> stamps_;
+  /// Files with names of temporary files and copies: all that earlier scans have seen, those that
+  /// the last scan has seen again, and those it has seen for the first time.
+  std::set<std::string> passing_;
+  std::set<std::string> staying_;
+  std::set<std::string> newcomers_;
   UnreadableFolders closed_;
 };
 

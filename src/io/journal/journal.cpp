@@ -65,6 +65,9 @@ class SqliteJournal : public Journal {
   }
 
   Result<std::string> bytes(const std::string& path) override { return rows::bytes(*db_, path); }
+  Result<bool> was_accepted(const std::string& path, const Digest& digest) override {
+    return rows::was_accepted(*db_, path, digest);
+  }
 
   Result<std::optional<Run>> run(const RunId& id) override {
     std::optional<Run> found;

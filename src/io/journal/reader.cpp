@@ -72,6 +72,10 @@ Result<Ledger> JournalReader::ledger(Time now) {
   return rows::load(*db_, now, runs_);
 }
 
+Result<bool> JournalReader::was_accepted(const std::string& path, const Digest& digest) {
+  return rows::was_accepted(*db_, path, digest);
+}
+
 Result<std::string> JournalReader::bytes(const std::string& path) {
   return rows::bytes(*db_, path);
 }

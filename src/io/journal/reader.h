@@ -69,6 +69,7 @@ class JournalReader : private Pinned {
   Result<Ledger> ledger(Time now);
   /// The accepted bytes of a path. Errc::not_found.
   Result<std::string> bytes(const std::string& path);
+  Result<bool> was_accepted(const std::string& path, const Digest& digest);
   /// In order of time.
   Result<std::vector<Event>> events(const EventQuery& query);
   /// In order of start.

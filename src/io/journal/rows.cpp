@@ -122,9 +122,18 @@ ControlRow read_control_row(Statement& row) {
 }  // namespace
 
 Result<void> write(Database& db, const AcceptedRow& row, std::string_view bytes) {
-  return run(db, "INSERT OR REPLACE INTO documents VALUES(?,?,?,?,?,?,?,?,?,?)", row.path,
-             row.flow.dialect, row.flow.name, row.kind, row.part, hex(row.digest),
-             count(row.arrival), row.writer, flag(row.present), Blob{bytes});
+  auto done = run(db, "INSERT OR REPLACE INTO documents VALUES(?,?,?,?,?,?,?,?,?,?)", row.path,
+                  row.flow.dialect, row.flow.name, row.kind, row.part, hex(row.digest),
+                  count(row.arrival), row.writer, flag(row.present), Blob{bytes});
+  if (done)
+    done = run(db, "INSERT OR REPLACE INTO versions VALUES(?,?,?)", row.path, hex(row.digest),
+               count(row.arrival));
+  if (done)
+    done = run(db,
+               "DELETE FROM versions WHERE path = ?1 AND arrival <= (SELECT arrival FROM versions "
+               "WHERE path = ?1 ORDER BY arrival DESC LIMIT 1 OFFSET ?2)",
+               row.path, count(kVersionsKept));
+  return done;
 }
 
 Result<void> write(Database& db, const RejectedRow& row) {
@@ -226,6 +235,7 @@ Result<void> forget(Database& db, const FlowId& flow) {
   constexpr std::array kSql = {
       // Before documents, whose paths this needs.
       "DELETE FROM replaced WHERE path IN (SELECT path FROM documents WHERE dialect=? AND flow=?)",
+      "DELETE FROM versions WHERE path IN (SELECT path FROM documents WHERE dialect=? AND flow=?)",
       "DELETE FROM documents WHERE dialect=? AND flow=?",
       "DELETE FROM rejected WHERE dialect=? AND flow=?",
       "DELETE FROM generations WHERE dialect=? AND flow=?",
@@ -474,6 +484,20 @@ Result<std::string> bytes(Database& db, const std::string& path) {
   if (!found)
     return fail(Errc::not_found, "the journal has no accepted version", path);
   return std::move(*found);
+}
+
+Result<bool> was_accepted(Database& db, const std::string& path, const Digest& digest) {
+  bool found = false;
+  auto done = each(
+      db, "versions", "SELECT 1 FROM versions WHERE path = ? AND digest = ?",
+      [&](Statement& s) {
+        s.add(path);
+        s.add(hex(digest));
+      },
+      [&](Statement& /*row*/) { found = true; });
+  if (!done)
+    return pass_on(done);
+  return found;
 }
 
 }  // namespace baton::rows

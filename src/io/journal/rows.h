@@ -70,6 +70,7 @@ Result<void> seal_all(sqlite::Database& db);
 Result<Ledger> load(sqlite::Database& db, Time now, const std::string& runs);
 
 Result<std::string> bytes(sqlite::Database& db, const std::string& path);
+Result<bool> was_accepted(sqlite::Database& db, const std::string& path, const Digest& digest);
 
 }  // namespace baton::rows
 

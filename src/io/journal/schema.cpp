@@ -113,6 +113,15 @@ CREATE UNIQUE INDEX runs_once ON runs(dialect, flow, subject, generation, role, 
 CREATE TABLE origins(
   dialect TEXT NOT NULL, flow TEXT NOT NULL, origin TEXT NOT NULL,
   PRIMARY KEY(dialect, flow)) STRICT;
+)sql",
+                                    // The digests of earlier versions: git and people put them
+                                    // back, and copies have them.
+                                    R"sql(
+CREATE TABLE versions(
+  path TEXT NOT NULL, digest TEXT NOT NULL, arrival INTEGER NOT NULL,
+  PRIMARY KEY(path, digest)) STRICT, WITHOUT ROWID;
+CREATE INDEX versions_arrival ON versions(path, arrival);
+INSERT INTO versions SELECT path, digest, arrival FROM documents;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());
