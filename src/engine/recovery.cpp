@@ -73,24 +73,59 @@ std::string Recovery::add_backups(const FlowId& flow, const Catalog::Entry& entr
   return damaged;
 }
 
+namespace {
+
+/// The last accepted versions of files that have gone or hold a version that was rejected.
+std::vector<Create> last_good(const FlowRecord& record, const Catalog::Entry& entry,
+                              const FlowState& docs) {
+  std::vector<Create> candidates;
+  for (const auto& [path, row] : record.accepted) {
+    const FileKind* const kind = kind_now(entry, record, row).kind;
+    const auto accepted = docs.find(path);
+    // Of a log only lines are in force, and they are not the file.
+    if (kind == nullptr || kind->format == Format::jsonl || accepted == docs.end() ||
+        accepted->second.document == nullptr || (row.present && !record.rejected.contains(path)))
+      continue;
+    candidates.push_back(Create{.path = path,
+                                .text = std::string(accepted->second.document->text()),
+                                .why = "from its last accepted version"});
+  }
+  return candidates;
+}
+
+}  // namespace
+
 Result<Rebuilt> Recovery::rebuilt(const FlowRecord& record, const DocumentStore::Documents& fresh,
                                   Time now, Time wall) {
   const Catalog::Entry* const entry = catalog_.entry(record.id.dialect);
-  if (entry == nullptr || entry->dialect->rebuild == nullptr)
-    return fail(Errc::usage, "nothing is rebuilt in the dialect " + record.id.dialect);
+  if (entry == nullptr)
+    return fail(Errc::usage, "the configuration has no dialect " + record.id.dialect);
   auto docs = ports_.documents.open(record, *entry, fresh);
   if (!docs)
     return pass_on(docs);
-  std::string faults = add_backups(record.id, *entry, *docs);
-  const std::vector<Request> none;
-  const View view{record.id, *docs,          record.stages,      record.runs, record.memo,
-                  none,      entry->options, setup_.environment, now,         wall};
-  for (Create& candidate : entry->dialect->rebuild(view)) {
+  std::vector<Create> candidates;
+  std::string faults;
+  std::string in_force;
+  if (entry->dialect->rebuild != nullptr) {
+    faults = add_backups(record.id, *entry, *docs);
+    const std::vector<Request> none;
+    const View view{record.id, *docs,          record.stages,      record.runs, record.memo,
+                    none,      entry->options, setup_.environment, now,         wall};
+    candidates = entry->dialect->rebuild(view);
+  }
+  for (Create& candidate : last_good(record, *entry, *docs))
+    candidates.push_back(std::move(candidate));
+  for (Create& candidate : candidates) {
     const auto match = catalog_.match(candidate.path);
     if (!match || match->flow != record.id)
       continue;
-    if (auto asked = needed(candidate.path, record); !asked)
-      return pass_on(asked);
+    if (auto asked = needed(candidate.path, record); !asked) {
+      if (asked.error().code != Errc::usage)
+        return pass_on(asked);
+      if (in_force.empty())
+        in_force = asked.error().message;
+      continue;
+    }
     DocumentCheck checked =
         check_document(*match, candidate.path, candidate.text, ports_.schemas, setup_.load);
     if (checked.accepted())
@@ -102,7 +137,14 @@ Result<Rebuilt> Recovery::rebuilt(const FlowRecord& record, const DocumentStore:
     if (first != checked.findings.end())
       faults += "; " + candidate.why + ": " + first->pointer + ": " + first->message;
   }
-  return fail(Errc::usage, "there is nothing left to rebuild it from" + faults);
+  if (!in_force.empty())
+    return fail(Errc::usage, in_force);
+  const bool broken = std::any_of(record.accepted.begin(), record.accepted.end(),
+                                  [](const auto& row) { return !row.second.present; }) ||
+                      !record.rejected.empty() || record.accepted.empty();
+  return fail(Errc::usage, broken || entry->dialect->rebuild != nullptr
+                               ? "there is nothing left to rebuild it from" + faults
+                               : "its files are there and in force; nothing is to be recovered");
 }
 
 Result<Reply> Recovery::perform(const Request& request, Draft& draft) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// Rebuilds a flow's main document that is gone or damaged, for the request `recover`. The dialect
-// proposes candidates from backups and from what else is known, and the first valid one wins.
+// Rebuilds a flow's document that is gone or damaged, for the request `recover`. The dialect may
+// propose candidates from backups and from what else is known; then come the last accepted versions
+// of all its files. The first valid one wins.
 // It does not replace a file whose present version is in force, and it rebuilds nothing while
 // agents of the flow run. The write itself is planned in the draft like any other write.
 
@@ -17,7 +18,7 @@
 
 namespace baton {
 
-/// A rebuilt main document. It is valid and may take the place of the lost one.
+/// A rebuilt document. It is valid and may take the place of the lost one.
 struct Rebuilt {
   std::string path;
   std::string text;

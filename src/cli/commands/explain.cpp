@@ -30,6 +30,7 @@ struct ExplainArguments {
   std::string as;
   bool json = false;
   bool replaced = false;
+  bool last_good = false;
 };
 
 /// Whether this version is the accepted one, even if the schema has changed.
@@ -233,6 +234,32 @@ std::string shown(const std::string& bytes) {
   return for_terminal(bytes) + "\n";
 }
 
+/// Prints the version of a file that is in force: that of the journal, whatever stands there now.
+ExitCode show_last_good(const ExplainArguments& arguments, const Context& context) {
+  const auto seen = rehearse_seen(context);
+  if (!seen)
+    return complain(seen.error());
+  for (const auto& [on_root, rehearsal] : *seen) {
+    const auto known = known_path(on_root, *rehearsal, arguments.what);
+    if (!known)
+      continue;
+    const auto folder = on_root.state_folder();
+    auto journal = folder ? read_journal(*folder)
+                          : Result<std::unique_ptr<JournalReader>>(tl::unexpected(folder.error()));
+    auto bytes = journal ? (*journal)->bytes(known->path) : Result<std::string>(pass_on(journal));
+    if (!bytes && bytes.error().code != Errc::not_found)
+      return complain(bytes.error());
+    if (!bytes) {
+      complain("no version of " + printable(known->path) + " was ever accepted");
+      return ExitCode::failed;
+    }
+    print(on_terminal() ? for_terminal(*bytes) + "\n" : *bytes);
+    return finish();
+  }
+  return complain(Error{Errc::usage, "belongs to no flow; --last-good needs the path of a file",
+                        arguments.what});
+}
+
 ExitCode print_replaced(const Context& context, const std::vector<std::string>& paths) {
   bool none = true;
   for (const std::string& path : paths) {
@@ -291,6 +318,7 @@ ExitCode explain_command(Words words) {
       "Works without a daemon. With --as, the file is explained on its own, as if there\n"
       "were no other files.",
       {{ExitCode::fine, "explained"},
+       {ExitCode::failed, "--last-good: no version of the file was ever accepted"},
        {ExitCode::usage, "wrong usage or configuration; neither a file nor a flow"},
        {ExitCode::unreachable, "the file, the root or its state cannot be read"}});
   options.word("PATH|FLOW", arguments.what,
@@ -299,17 +327,23 @@ ExitCode explain_command(Words words) {
                 "The kind of a file outside its usual place: DIALECT/KIND, or the name of a rule");
   options.flag("--replaced", arguments.replaced,
                "Print the old versions of the file, or of the flow's files, oldest first");
+  options.flag("--last-good", arguments.last_good,
+               "Print the version of the file that is in force, as it was accepted last");
   options.flag("--json", arguments.json, "Print one JSON object, baton/explain/v1");
   options.places(arguments.places);
   options.exclude("--replaced", {"--json", "--as"});
+  options.exclude("--last-good", {"--json", "--as", "--replaced"});
   if (const auto over = options.parse(words))
     return *over;
-  const auto context = arguments.replaced ? Context::open_anyway(arguments.places)
-                                          : Context::open_to_show(arguments.places);
+  const auto context = arguments.replaced || arguments.last_good
+                           ? Context::open_anyway(arguments.places)
+                           : Context::open_to_show(arguments.places);
   if (!context)
     return complain(context.error());
   if (arguments.replaced)
     return show_replaced(arguments, *context);
+  if (arguments.last_good)
+    return show_last_good(arguments, *context);
   if (!arguments.as.empty())
     return explain_alone(arguments, *context);
   const auto seen = rehearse_seen(*context);

@@ -1,4 +1,4 @@
-// `baton recover`: rebuilds a lost or damaged main document.
+// `baton recover`: rebuilds a lost or damaged document.
 
 #include <iostream>
 #include <string>
@@ -67,9 +67,9 @@ ExitCode recover(const RecoverWish& wish) {
 ExitCode recover_command(Words words) {
   RecoverWish wish;
   Options options("recover",
-                  "Rebuilds the main document of a flow that was lost or damaged: from the last\n"
-                  "accepted version, from a backup, or from the files beside it. Prints it, and\n"
-                  "writes it only with --write or after you agree. The journal keeps the version\n"
+                  "Rebuilds a document of a flow that was lost or damaged: from the last accepted\n"
+                  "version, from a backup, or from the files beside it. Prints it, and writes it\n"
+                  "only with --write or after you agree. The journal keeps the version\n"
                   "that is replaced. A rebuilt loop of .workflow/.loop runs only after\n"
                   "`baton resume`.",
                   {{ExitCode::fine, "written, recorded, or printed only"},
