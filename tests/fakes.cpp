@@ -53,6 +53,8 @@ void FakeDisk::put(const std::string& path, std::string bytes) {
   files_[path] = std::move(bytes);
   stamps_[path] = ++stamp_;
   identities_[path] = ++identity_;
+  changed_at.erase(path);
+  by_git.erase(path);
   changes.push_back(path);
 }
 
@@ -79,6 +81,9 @@ bool FakeDisk::link(const std::string& from, const std::string& to) {
   const FileIdentity same = identities_.at(from);
   put(to, *bytes);
   identities_[to] = same;
+  complete.insert(to);
+  if (const auto changed = changed_at.find(from); changed != changed_at.end())
+    changed_at[to] = changed->second;
   return true;
 }
 
@@ -103,7 +108,17 @@ Result<FileBytes> FakeDisk::read(const std::string& path, std::size_t max_bytes)
     return fail(Errc::not_found, "no such file", path);
   if (bytes->size() > max_bytes)
     return fail(Errc::too_large, "larger than " + std::to_string(max_bytes) + " bytes", path);
-  return FileBytes{*bytes, digest_of(*bytes), stamps_.at(path), identities_.at(path)};
+  const auto changed = changed_at.find(path);
+  return FileBytes{*bytes, digest_of(*bytes), stamps_.at(path), identities_.at(path),
+                   changed == changed_at.end() ? Time() : changed->second};
+}
+
+VersionSource FakeDisk::source(const std::string& path, const Digest& digest, bool may_wait) {
+  fuse_.moment();
+  const std::string* const bytes = file(path);
+  if (bytes == nullptr || digest_of(*bytes) != digest || !by_git.contains(path))
+    return VersionSource::other;
+  return index_locked && may_wait ? VersionSource::under_way : VersionSource::by_git;
 }
 
 Result<std::vector<FileEntry>> FakeDisk::list(const std::string& folder, unsigned depth) {

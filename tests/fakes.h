@@ -180,7 +180,11 @@ class FakeDisk : public Disk {
     return stood_.contains({path, digest});
   }
 
-  std::vector<std::string> changes;  ///< paths with an event that was not yet delivered
+  std::vector<std::string> changes;        ///< paths with an event that was not yet delivered
+  std::set<std::string> complete;          ///< of them, those that a rename has made
+  std::set<std::string> by_git;            ///< files that git put in place; each write ends that
+  bool index_locked = false;               ///< git is at work
+  std::map<std::string, Time> changed_at;  ///< by the wall clock; of files without it long ago
   /// Somebody writes this right before baton writes the path: it must not be lost.
   std::map<std::string, std::string> racing;
   std::map<std::string, Errc> unreadable;  ///< reads of these paths fail
@@ -197,6 +201,7 @@ class FakeDisk : public Disk {
   Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
     return read(path, max_bytes);
   }
+  VersionSource source(const std::string& path, const Digest& digest, bool may_wait) override;
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;

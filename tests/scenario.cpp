@@ -205,7 +205,12 @@ class Runner {
   Fault write(const Value& path, const Value& step) {
     const Value* const value = json::child(step, "json");
     const std::string bytes = value != nullptr ? json::dump(*value) + "\n" : text_of(step, "text");
-    world_.disk.write(std::string(json::text(path).value_or("")), bytes);
+    const std::string name(json::text(path).value_or(""));
+    world_.disk.write(name, bytes);
+    if (json::boolean(step, "by_git").value_or(false))
+      world_.disk.by_git.insert(name);
+    if (json::boolean(step, "in_place").value_or(false))
+      world_.disk.changed_at[name] = world_.clock.wall();
     if (json::boolean(step, "unseen").value_or(false))
       world_.disk.changes.clear();
     return waits(step) ? std::nullopt : settle();
@@ -737,6 +742,26 @@ const Runner::Acts& Runner::troubles() {
          const Value* const value = json::child(s, "json");
          r.world_.disk.racing[std::string(json::text(v).value_or(""))] =
              value == nullptr ? text_of(s, "text") : json::dump(*value) + "\n";
+         return std::nullopt;
+       }},
+      {"overtake",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         const Value* const value = json::child(s, "json");
+         r.world_.overtaking[std::string(json::text(v).value_or(""))] =
+             value == nullptr ? std::nullopt : std::optional(json::dump(*value) + "\n");
+         return std::nullopt;
+       }},
+      {"git",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         const std::string how(json::text(v).value_or(""));
+         if (how != "locks" && how != "unlocks")
+           return no_such_word;
+         r.world_.disk.index_locked = how == "locks";
+         return std::nullopt;
+       }},
+      {"polls",
+       [](Runner& r, const Value& v, const Value&) -> Fault {
+         r.world_.engine->polled(json::boolean(v).value_or(true));
          return std::nullopt;
        }},
       {"late_write",

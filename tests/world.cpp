@@ -137,6 +137,7 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
                                             : OnInterrupted::hold;
   setup.max_existing = count_of(*config, "max_existing", 20);
   setup.may_start = json::boolean(*config, "may_start").value_or(true);
+  setup.act_on_reverted = json::text(*config, "vcs") == "act";
   setup.act_on_existing = json::boolean(*config, "act_on_existing").value_or(false);
   setup.schemas = [config](std::string_view name) -> Result<std::string> {
     const Value* const schemas = json::child(*config, "schemas");
@@ -160,6 +161,11 @@ World::World() {
   journal.after_commit = [this](const Commit& commit) {
     for (const FlowId& flow : commit.forgotten)
       agents.forget(flow);
+    if (std::none_of(commit.runs.begin(), commit.runs.end(),
+                     [](const Run& run) { return run.live(); }))
+      return;
+    for (auto& [path, bytes] : std::exchange(overtaking, {}))
+      bytes ? disk.write(path, *bytes) : disk.remove(path);
   };
   journal.forgiven = [this](const Run& run) { agents.forgive(run); };
   agents.releasing = [this](const Launch& launch) {
@@ -236,8 +242,11 @@ void World::power_cut() {
 
 std::vector<Input> World::inputs() {
   std::vector<Input> all;
-  for (std::string& path : std::exchange(disk.changes, {}))
-    all.emplace_back(FileChanged{std::move(path), {}});
+  for (std::string& path : std::exchange(disk.changes, {})) {
+    const bool complete = disk.complete.contains(path);
+    all.emplace_back(FileChanged{std::move(path), {}, complete});
+  }
+  disk.complete.clear();
   for (RunEnd& end : std::exchange(agents.ended, {}))
     all.emplace_back(RunEnded{std::move(end)});
   if (std::exchange(requests.changed, false))

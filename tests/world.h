@@ -39,6 +39,8 @@ struct World {
   FakeObserver observer;
   StepLimits limits = step_limits();
   Setup setup;
+  /// Files written, or removed, after the next commit with a run and before its release.
+  std::map<std::string, std::optional<std::string>> overtaking;
   std::map<Role, std::string> broken_roles;  ///< what a look at them finds: "" for nothing wrong
   std::unique_ptr<Engine> engine;
 

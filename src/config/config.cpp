@@ -358,6 +358,7 @@ Config read_config(const Fields& fields, Findings& findings) {
   check_backoffs(config, fields);
   read_all_caps(fields, config);
   config.on_interrupted = read_on_interrupted(fields);
+  config.act_on_reverted = fields.text("vcs") == "act";
   for (const auto& [name, options] : fields.child("dialects").children()) {
     if (name == "rules") {
       options.error("dialect", "put your own rules under 'rules' at the top level");

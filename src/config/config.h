@@ -92,6 +92,7 @@ struct Config {
   CapTable caps = {{CapPlace{}, default_caps(60)}};
   std::map<std::string, FlowCaps> rule_caps;  ///< of each flow of a rule that has its own
   OnInterrupted on_interrupted = OnInterrupted::hold;
+  bool act_on_reverted = false;  ///< `vcs: act`
   /// The name and options of each dialect, in the order of the file. Options are as written, except
   /// those of `rules`, which comes last: `{"rules": [...]}`. `limits` is not in them: see `caps`.
   ///

@@ -118,6 +118,8 @@ struct Setup {
   /// At the first start on a root, at most this many existing flows may start something.
   std::size_t max_existing = 20;
   bool act_on_existing = false;
+  /// Versions that git put back count like all others (`vcs: act`).
+  bool act_on_reverted = false;
   bool may_start = true;   ///< false for control without a daemon: nothing new is started
   bool rehearsal = false;  ///< only decide: no commit, no start, no write
   /// true: if a schema cannot be used, baton rejects the files with that schema instead of the

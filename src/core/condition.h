@@ -71,6 +71,7 @@ enum class Reason : std::uint8_t {
   write_conflict,
   write_refused,
   existing,
+  reverted,
   unknown_stage,
   unconfigured,
   moved,

@@ -15,8 +15,9 @@ namespace baton {
 /// What wakes the engine. An input only says "look again". The engine decides from files and
 /// journal, so a lost or repeated input does no harm.
 struct FileChanged {
-  std::string path;  ///< relative to the root
-  std::string was;   ///< the name that the file had before, if somebody was seen to rename it
+  std::string path;       ///< relative to the root
+  std::string was;        ///< the name that the file had before, if somebody was seen to rename it
+  bool complete = false;  ///< the name was seen to appear by a rename or link: nobody writes it
 };
 struct Rescan {
   std::string why;  ///< start, overflow, timer, poll, reload ...

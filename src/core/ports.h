@@ -38,6 +38,8 @@ struct FileBytes {
   Digest digest;
   Stamp stamp = 0;
   FileIdentity identity = 0;
+  Time
+      changed{};  ///< wall clock: when bytes, name or mode changed last; 1970: long ago, or unknown
 };
 
 struct FileEntry {
@@ -46,6 +48,13 @@ struct FileEntry {
   bool folder = false;
   /// Why the folder was not listed: it is unreadable, or a link to a folder. Else empty.
   std::string closed;
+};
+
+/// Who put a version of a file in place.
+enum class VersionSource {
+  other,
+  by_git,     ///< git: its index names this file with exactly these bytes
+  under_way,  ///< git is at work; ask again
 };
 
 /// A late write: another process wrote to a file that it had opened before baton replaced it. The
@@ -74,6 +83,11 @@ class Disk {
   /// Reads at most `max_bytes` from the end of a file, beginning with a whole line. The digest is
   /// that of these bytes. Errors as for `read`, except too_large.
   virtual Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) = 0;
+
+  /// Who put the present version of a file in place. `digest`: of the version that is meant; of any
+  /// other version, or if that cannot be found out, `other`. Without `may_wait` never `under_way`:
+  /// then what git has noted so far counts.
+  virtual VersionSource source(const std::string& path, const Digest& digest, bool may_wait) = 0;
 
   /// Lists all names below `folder` ("" is the root), `depth` levels of folders deep (0: the folder
   /// itself), in no order. A folder that does not exist is empty. Errc::busy, away: try again;

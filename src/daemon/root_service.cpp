@@ -150,14 +150,16 @@ void RootService::start_watch() {
   for (const PatternFolder& each : engine_->catalog().folders())
     folders.push_back(WatchedFolder{each.folder, each.depth});
   watch_ = watch(loop_, served_.root, folders, [this](const Changes& changes) {
+    engine_->polled(polls());
     for (const std::string& path : changes.paths)
-      inputs_.emplace_back(FileChanged{path, {}});
+      inputs_.emplace_back(FileChanged{path, {}, changes.complete.contains(path)});
     for (const auto& [from, to] : changes.renames)
-      inputs_.emplace_back(FileChanged{to, from});
+      inputs_.emplace_back(FileChanged{to, from, true});
     for (const std::string& why : changes.rescans)
       rescan(why);
     wake_();
   });
+  engine_->polled(polls());
   WatchOptions quiet;
   quiet.rescan_every = Millis(0);
   control_ = watch(

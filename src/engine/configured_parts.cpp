@@ -9,7 +9,8 @@ ConfiguredParts::ConfiguredParts(const Ports& ports, Setup given)
       catalog(Catalog::of(setup.dialects)),
       schemas(setup.schemas),
       documents(ports.journal, setup.load, setup.rehearsal),
-      intake({ports.disk, documents, schemas}, catalog, setup.environment, setup.load, setup.sizes),
+      intake({ports.disk, documents, schemas}, catalog, setup.environment, setup.load, setup.sizes,
+             setup.act_on_reverted),
       flow_decider(ports.disk, documents, schemas, catalog, intake, setup),
       planning(setup, catalog, documents),
       recovery({ports.disk, documents, schemas}, catalog, setup) {

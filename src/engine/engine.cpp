@@ -12,6 +12,7 @@
 #include "engine/input_queue.h"
 #include "engine/intake/moved_files.h"
 #include "engine/perform/backup_encryption.h"
+#include "engine/perform/last_look.h"
 #include "engine/perform/lock_files.h"
 #include "engine/perform/pending_writes.h"
 #include "engine/perform/planning.h"
@@ -73,6 +74,7 @@ class RealEngine : public Engine {
     given_up_ = true;
     pending_ = true;
   }
+  void polled(bool polled) override { parts_->intake.polled(polled); }
   bool drain_wanted() const override { return drain_wanted_; }
   void stop_agents(const std::string& why) override {
     draining_ = true;
@@ -648,6 +650,11 @@ void RealEngine::perform(const Draft& next, const Prepares& prepared) {
   for (const PauseFlow& pause : plan().pauses)
     input_queue_.decide_again(pause.flow);
   pending_ = pending_ || !plan().pauses.empty();
+  LastLook looked =
+      last_look({ports_.disk, parts_->catalog, parts_->documents, parts_->schemas, parts_->setup},
+                records_, prepared, next.now, next.wall);
+  input_queue_.changed(looked.changed);
+  writes.unfit.merge(looked.withdrawn);
   for (RunEnd& ended : release(ports_.agents, records_, prepared, writes.unfit)) {
     input_queue_.ended(std::move(ended));
     pending_ = true;

@@ -100,6 +100,8 @@ class Engine {
   /// Starts nothing from now on, because the configuration no longer names this root. The daemon
   /// stops serving the root when the last agent has ended.
   virtual void give_up() = 0;
+  /// Whether parts of the root are polled, so that no event says when a file is closed.
+  virtual void polled(bool polled) = 0;
   /// Whether a request `drain` came in. It concerns all roots of the daemon.
   virtual bool drain_wanted() const = 0;
   /// Stops all agents (a second Ctrl-C). This pauses no flow: the next daemon starts their work

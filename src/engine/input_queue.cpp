@@ -127,6 +127,8 @@ void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
       dirty_.try_emplace(changed->path, step_);
       if (!changed->was.empty())
         parts.intake.renamed(changed->was, changed->path);
+      if (changed->complete)
+        parts.intake.complete(changed->path);
       // The path lies in a folder that could not be listed, or it may have replaced a folder.
       if (parts.intake.scan().reopens(changed->path))
         look_at_all(Rescan{"timer"});

@@ -465,6 +465,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.caps = config_.caps;
   setup.configuration = configuration_;
   setup.on_interrupted = config_.on_interrupted;
+  setup.act_on_reverted = config_.act_on_reverted;
   if (configuration_.empty())
     setup.unconfigured = broken_configuration_.empty() || follows_
                              ? "there is no configuration, so baton starts nothing"

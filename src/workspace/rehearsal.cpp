@@ -136,6 +136,10 @@ class OneFile : public Disk {
   Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
     return read(path, max_bytes);
   }
+  VersionSource source(const std::string& /*path*/, const Digest& /*digest*/,
+                       bool /*may_wait*/) override {
+    return VersionSource::other;
+  }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned /*depth*/) override {
     if (away_)
       return tl::unexpected(*away_);

@@ -225,7 +225,8 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
     }
     running += live_runs(record);
     draft.decide.insert(flow);
-    if (request.verb == "resume" && draft.find(flow)->control.control != Control::run)
+    if (request.verb == "resume" && (draft.find(flow)->control.control != Control::run ||
+                                     !draft.find(flow)->notified.reverted.empty()))
       (void)resume(draft.touch(flow), draft);
   }
   if (request.verb == "pause") {
@@ -288,6 +289,7 @@ bool is_gone(const FlowRecord& record) {
 
 void lift(FlowRecord& record, Draft& draft) {
   record.control.started = true;
+  record.notified.reverted.clear();
   // A flow that was blocked at `max_entries` may go round once more.
   for (auto& [subject, state] : record.stages) {
     auto& entries = record.entries[subject];

@@ -266,7 +266,9 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   view.being_written = intake_.unsettled(flow);
   if (only_look && view.control == Control::run)
     view.control = Control::idle;
-  const std::optional<Hold> trouble = settle(view, *entry, record, docs, draft);
+  const bool stands = stand_reverted(view, *entry->dialect, record, docs);
+  const std::optional<Hold> trouble =
+      stands ? std::nullopt : settle(view, *entry, record, docs, draft);
   for (const std::string& path : draft.changed)
     if (setup_.daemon_state.lives && !setup_.daemon_state.held && record.accepted.contains(path))
       record.unseen = unseen_by_daemon(path, draft.before(flow));
@@ -276,7 +278,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   if (trouble)
     record.held = trouble;
   // The end of the flow may be one of the writes that were not made.
-  if (!away_ && !trouble)
+  if (!away_ && !trouble && !stands)
     tell_end(record, draft, !setup_.may_start);
   forget_old_runs(record, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
@@ -358,6 +360,47 @@ Result<bool> FlowDecider::read_one(const std::string& path, FlowState& docs) {
   if (document)
     docs[path] = Accepted{std::move(*document), Word(kRead), {}, 0, {}, true, {}};
   return document.has_value();
+}
+
+/// The stages stay as they were before git put a file back, so nothing is entered when git goes
+/// forward again. The flow is blocked only if the earlier version asks for something.
+bool FlowDecider::stand_reverted(const View& view, const Dialect& dialect, FlowRecord& record,
+                                 FlowState& docs) {
+  if (record.notified.reverted.empty() || dialect.stages == nullptr)
+    return false;
+  std::map<Subject, StageState> stages = record.stages;
+  bool differ = false;
+  std::string stage;
+  for (const auto& [subject, word] : dialect.stages(view)) {
+    StageState& state = stages[subject];
+    if (state.stage == word)
+      continue;
+    differ = true;
+    stage = word;
+    state.previous = std::exchange(state.stage, word);
+    ++state.generation;
+    state.entries = 1;
+    state.since = view.now;
+  }
+  if (!differ)
+    return false;
+  View then{record.id,     docs,         stages,   record.runs, record.memo,
+            view.requests, view.options, view.env, view.now,    view.wall};
+  then.control = view.control;
+  show_rejected(record, then);
+  if (!read_more(then, dialect, docs))
+    return true;  // the root is away; the former decision stays
+  Decision asked = dialect.decide(then);
+  record.decision = Decision{};
+  record.decision.control = Control::idle;
+  record.decision.standing = std::move(asked.standing);
+  if (!asked.desired.empty() || !asked.updates.empty())
+    record.decision.holds.push_back(
+        Hold{"", "", Reason::reverted,
+             "git put back an earlier version of " + record.notified.reverted.begin()->first +
+                 ", with the stage `" + stage + "`; nothing follows from it",
+             command("resume", record.id)});
+  return true;
 }
 
 /// Asks the dialect, applies what it writes, and asks again until it writes nothing more. If its

@@ -51,6 +51,10 @@ class FlowDecider {
   void check(FlowRecord& record, const Catalog::Entry& entry, const FlowState& docs, Draft& draft);
   static bool advance(FlowRecord& record, const Catalog::Entry& entry, const Stages& stages,
                       Draft& draft);
+  /// The flow stands still because git put back a file. False: the stages are as they were, so
+  /// nothing keeps the flow from going on.
+  bool stand_reverted(const View& view, const Dialect& dialect, FlowRecord& record,
+                      FlowState& docs);
   std::optional<Hold> update(FlowRecord& record, FlowState& docs, Draft& draft);
   std::optional<Hold> settle(View& view, const Catalog::Entry& entry, FlowRecord& record,
                              FlowState& docs, Draft& draft);

@@ -11,7 +11,10 @@
 namespace baton {
 namespace {
 
-constexpr Millis kSettleTime{2000};
+/// As long as baton waits for descriptors or memory before it reports a file.
+constexpr Rest kStarved{.stand = Millis(2000), .most = Millis(10'000)};
+/// As long as baton waits for git to end before it judges what git has put in place.
+constexpr Rest kGitAtWork{.stand = Millis(10'000), .most = Millis(10'000)};
 constexpr std::size_t kMaxRestores = 3;
 /// The journal remembers each of them, so there is a limit.
 constexpr std::size_t kMostIgnored = 1000;
@@ -30,12 +33,15 @@ RunId only_writer(const FlowRecord& record) {
   return writer;
 }
 
+bool run_ended(const FlowId& flow, const Draft& draft) {
+  return std::any_of(draft.commit.runs.begin(), draft.commit.runs.end(),
+                     [&](const Run& run) { return run.key.flow == flow && !run.live(); });
+}
+
 /// Whether the last live run of the flow ends in this step. Its end and what follows from it are
 /// one transaction, so no crash can come between them.
 bool last_leaves(const FlowRecord& record, const Draft& draft) {
-  return !record.live() &&
-         std::any_of(draft.commit.runs.begin(), draft.commit.runs.end(),
-                     [&](const Run& run) { return run.key.flow == record.id && !run.live(); });
+  return !record.live() && run_ended(record.id, draft);
 }
 
 /// The findings for a version that the dialect refuses because of the version before it. If the
@@ -63,11 +69,12 @@ Finding unreadable(const Error& error) {
 }  // namespace
 
 Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
-               LoadLimits limits, const SizeLimits& sizes)
+               LoadLimits limits, const SizeLimits& sizes, bool act_on_reverted)
     : ports_(ports),
       catalog_(catalog),
       environment_(environment),
       limits_(limits),
+      act_on_reverted_(act_on_reverted),
       scan_(ports.disk, catalog),
       size_ceiling_(sizes) {}
 
@@ -94,6 +101,7 @@ bool mendable(const Catalog::Match& match, const DocumentCheck& checked) {
 
 Result<void> Intake::look(const std::string& path, Draft& draft,
                           const std::vector<Request>& requests) {
+  const bool complete = complete_.erase(path) > 0;
   const auto match = catalog_.match(path);
   if (!match || !match->kind->kept)
     draft.as_accepted.insert(path);
@@ -163,13 +171,30 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     note_presence(match->flow, path, draft);
     return {};
   }
-  // A file that does not parse may be half written, so wait for it. Do not wait for a file that
-  // parses and is wrong, or that more bytes cannot mend.
-  if (checked.document == nullptr && !checked.definite &&
-      unsettled_.wait(path, match->flow, bytes->digest, draft.now, kSettleTime))
+  const Newcomer version{.format = match->kind->format,
+                         .parsed = checked.document != nullptr || checked.definite,
+                         .fresh = was_gone || record == nullptr || !record->accepted.contains(path),
+                         .complete = complete,
+                         .polled = polled_,
+                         .left = run_ended(match->flow, draft),
+                         .age = draft.wall - bytes->changed};
+  if (const auto rest = rest_of(version);
+      rest && unsettled_.wait(path, match->flow, bytes->digest, draft.now, *rest))
     return {};
   if (!checked.accepted() && !mendable(*match, checked)) {
     reject(*match, path, bytes->digest, checked.findings, draft);
+    return {};
+  }
+  auto by_git = checked.accepted() ? reverted(*match, path, bytes->digest, draft)
+                                   : Result<Reverted>(Reverted::no);
+  if (!by_git)
+    return pass_on(by_git);
+  if (*by_git == Reverted::wait)
+    return {};
+  note_reverted(match->flow, path, *by_git, draft);
+  if (*by_git != Reverted::no) {
+    accept(*match, path, checked.document, {}, draft);
+    draft.identify(match->flow, path, bytes->identity, was_gone);
     return {};
   }
   auto admitted = admit(*match, path, *bytes, checked, draft, requests);
@@ -210,14 +235,14 @@ void Intake::not_read(const Catalog::Match& match, const std::string& path, cons
                       Draft& draft) {
   if (error.code == Errc::not_found)
     return gone(match, path, draft);
-  if (error.code == Errc::busy && unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime))
+  if (error.code == Errc::busy && unsettled_.wait(path, match.flow, {}, draft.now, kStarved))
     return;
   reject(match, path, digest_of(error.message), {unreadable(error)}, draft);
   if (error.code != Errc::busy)
     return;
   // The shortage lasts: it has been reported now, and baton keeps trying.
   starved_ = true;
-  (void)unsettled_.wait(path, match.flow, {}, draft.now, kSettleTime);
+  (void)unsettled_.wait(path, match.flow, {}, draft.now, kStarved);
 }
 
 Result<bool> Intake::is_copy(const Catalog::Match& match, const std::string& path,
@@ -232,6 +257,44 @@ Result<bool> Intake::is_copy(const Catalog::Match& match, const std::string& pat
   if (!match.copy->while_equal || (original && original->digest == digest))
     return true;
   return ports_.documents.was_accepted(beside, digest);
+}
+
+/// A version is reverted if git itself put an earlier one in place. That git was at work at about
+/// the same time proves nothing, because agents commit all the time.
+Result<Intake::Reverted> Intake::reverted(const Catalog::Match& match, const std::string& path,
+                                          const Digest& digest, const Draft& draft) {
+  const FlowRecord* const record = draft.find(match.flow);
+  // A log says what was asked, not what is.
+  if (act_on_reverted_ || record == nullptr || !record->accepted.contains(path) ||
+      match.kind->format == Format::jsonl)
+    return Reverted::no;
+  const auto& marks = record->notified.reverted;
+  if (const auto mark = marks.find(path); mark != marks.end() && mark->second == digest)
+    return Reverted::undone;
+  auto known = ports_.documents.was_accepted(path, digest);
+  if (!known)
+    return pass_on(known);
+  if (!*known)
+    return Reverted::no;
+  VersionSource source = ports_.disk.source(path, digest, true);
+  if (source == VersionSource::under_way &&
+      unsettled_.wait(path, match.flow, digest, draft.now, kGitAtWork))
+    return Reverted::wait;
+  if (source == VersionSource::under_way)
+    source = ports_.disk.source(path, digest, false);
+  return source == VersionSource::by_git ? Reverted::yes : Reverted::no;
+}
+
+void Intake::note_reverted(const FlowId& flow, const std::string& path, Reverted reverted,
+                           Draft& draft) {
+  const FlowRecord* const known = draft.find(flow);
+  if (reverted == Reverted::yes) {
+    FlowRecord& record = draft.touch(flow);
+    record.notified.reverted.try_emplace(path, record.accepted.at(path).digest);
+    draft.event("reverted", flow, "git put back an earlier version of " + path);
+  } else if (known != nullptr && known->notified.reverted.contains(path)) {
+    draft.touch(flow).notified.reverted.erase(path);
+  }
 }
 
 void Intake::note_ignored(const std::string& path, const std::string& why, Draft& draft) {

@@ -37,7 +37,7 @@ class Intake {
     Schemas& schemas;
   };
   Intake(Ports ports, const Catalog& catalog, const Environment& environment, LoadLimits limits,
-         const SizeLimits& sizes);
+         const SizeLimits& sizes, bool act_on_reverted);
 
   TreeScan& scan() { return scan_; }
   const TreeScan& scan() const { return scan_; }
@@ -69,7 +69,14 @@ class Intake {
   void rest() { judged_.clear(); }
   /// Takes over from the former intake which files the daemon has looked at. Otherwise the next
   /// look at a file would count as its first one (Change::first_look).
-  void follow(const Intake& former) { compared_ = former.compared_; }
+  void follow(const Intake& former) {
+    compared_ = former.compared_;
+    polled_ = former.polled_;
+  }
+  /// The name was seen to appear by a rename or link: the next look need not wait for its writer.
+  void complete(const std::string& path) { complete_.insert(path); }
+  /// Whether no event says when a file of this root is closed.
+  void polled(bool polled) { polled_ = polled; }
   /// Somebody was seen to rename a file.
   void renamed(const std::string& from, const std::string& to) { seen_renames_.add(from, to); }
   /// All files of the step were looked at: flows of renamed files take along what limits them.
@@ -105,6 +112,13 @@ class Intake {
   /// Whether the file is ignored as a copy of another one.
   Result<bool> is_copy(const Catalog::Match& match, const std::string& path, const Digest& digest,
                        const Draft& draft);
+  /// What git has to do with a version of a known file.
+  enum class Reverted { no, wait, yes, undone };
+  Result<Reverted> reverted(const Catalog::Match& match, const std::string& path,
+                            const Digest& digest, const Draft& draft);
+  /// Notes that the file is, or is no longer, in a version that git put back.
+  static void note_reverted(const FlowId& flow, const std::string& path, Reverted reverted,
+                            Draft& draft);
   /// Checks a version, also against the last accepted one.
   Result<DocumentCheck> check_after(const Catalog::Match& match, const std::string& path,
                                     const FileBytes& bytes, const Draft& draft);
@@ -143,12 +157,15 @@ class Intake {
   const Catalog& catalog_;
   const Environment& environment_;
   LoadLimits limits_;
+  bool act_on_reverted_;
   TreeScan scan_;
   UnsettledFiles unsettled_;
   JudgedTexts judged_{kJudgedBytes};
   bool starved_ = false;
   std::optional<Error> away_;
   std::set<std::string> compared_;  ///< files that this daemon compared with the version in force
+  std::set<std::string> complete_;
+  bool polled_ = false;
   RateBreaker rate_breaker_;
   SeenRenames seen_renames_;
   SizeCeiling size_ceiling_;

@@ -7,22 +7,20 @@ namespace {
 
 constexpr Millis kFirstLook{50};
 constexpr Millis kLongestBetween{800};
-/// For a file that changes all the time, baton waits this many times its patience.
-constexpr int kMostPatience = 5;
 /// Waiting files hold their flow at most this long, even if one follows the other.
 constexpr Millis kLongestHold{10'000};
 
 }  // namespace
 
 bool UnsettledFiles::wait(const std::string& path, const FlowId& flow, const Digest& digest,
-                          Time now, Millis patience) {
+                          Time now, const Rest& rest) {
   const auto [known, fresh] = files_.try_emplace(path);
   File& file = known->second;
   if (fresh || file.digest != digest)
     file = File{flow, fresh ? now : file.first, digest, now, now, kFirstLook};
   else if (now < file.again)
     return true;
-  const Time until = std::min(file.since + patience, file.first + patience * kMostPatience);
+  const Time until = std::min(file.since + rest.stand, file.first + rest.most);
   if (now >= until) {
     files_.erase(path);
     return false;

@@ -13,16 +13,17 @@
 #include "base/digest.h"
 #include "base/time.h"
 #include "core/flow.h"
+#include "engine/intake/rest.h"
 
 namespace baton {
 
 /// A path enters by `wait` or `later` and leaves when it is settled or out of patience.
 class UnsettledFiles {
  public:
-  /// Waits for a file of `flow`. True: look again later. False: the same bytes have stood there for
-  /// `patience`, or changing bytes for five times as long. The file is then no longer waited for.
+  /// Waits for a file of `flow`. True: look again later. False: the version has rested. The file is
+  /// then no longer waited for.
   bool wait(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
-            Millis patience);
+            const Rest& rest);
   /// Looks again after `pause`, but never at once (a pause of 0 becomes 50 ms).
   void later(const std::string& path, const FlowId& flow, const Digest& digest, Time now,
              Millis pause);

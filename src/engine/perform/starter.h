@@ -30,7 +30,8 @@ struct Starter {
 Starter prepare(Agents& agents, Draft& next, const Plan& plan, const std::vector<Launch>& launches);
 
 /// Releases prepared runs after the commit of their starts. Revokes the runs of `unfit` flows,
-/// because their writes were not made. Returns the ends of runs that did not start.
+/// because their writes were not made or their files ask for other things by now. Returns the ends
+/// of runs that did not start.
 std::vector<RunEnd> release(Agents& agents, FlowRecords& records, const Prepares& prepared,
                             const std::set<FlowId>& unfit);
 

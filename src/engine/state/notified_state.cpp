@@ -67,6 +67,11 @@ NotifiedState notified_state_of(const Json& json) {
   notified.conflict = text_of(*json, "conflict");
   notified.open = json::child(*json, "open") != nullptr;
   read_list(json, "ignored", notified.ignored, told_name);
+  if (const Value* const list = json::child(*json, "reverted"); list != nullptr && list->IsArray())
+    for (const Value& each : list->GetArray())
+      if (const Value* const path = json::child(each, "path"))
+        notified.reverted.emplace(told_name(*path),
+                                  parse_digest(text_of(each, "before")).value_or(Digest{}));
   notified.first_start = json::child(*json, "first_start") != nullptr;
   return notified;
 }
@@ -89,6 +94,9 @@ Json json_of(const NotifiedState& notified) {
   if (notified.open)
     json.set("open", Json(true));
   write_list(json, "ignored", notified.ignored, json_of_name);
+  write_list(json, "reverted", notified.reverted, [](const auto& row) {
+    return Json::object({{"path", json_of_name(row.first)}, {"before", Json(hex(row.second))}});
+  });
   if (notified.first_start)
     json.set("first_start", Json(true));
   return json;

@@ -5,10 +5,12 @@
 // baton drops what is no longer true. If it becomes true again, baton notifies again. Who is
 // notified and how is decided in src/daemon.
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/json/json.h"
 #include "core/effect.h"
 
@@ -25,6 +27,9 @@ struct NotifiedState {
   std::set<std::string> ignored;
   /// Of the root: baton has not looked at all its files since the first start on it.
   bool first_start = false;
+
+  /// Files that git has put back to an earlier version, with the digest of the version before that.
+  std::map<std::string, Digest> reverted;
 
   bool operator==(const NotifiedState&) const = default;
   bool has(const Hold& hold) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "io/files/exchange.h"
 #include "io/files/file_facts.h"
 #include "io/files/folder.h"
+#include "io/files/git_index.h"
 #include "io/files/safe_open.h"
 
 namespace baton {
@@ -73,6 +75,7 @@ class RealDisk final : public Disk {
   Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
     return read_part(path, [&](int fd) { return last_lines(fd, max_bytes, path); });
   }
+  VersionSource source(const std::string& path, const Digest& digest, bool may_wait) override;
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
@@ -180,14 +183,33 @@ Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_
     return pass_on(fine);
   // Take the stamp before the bytes: a write in between then gives a different stamp.
   struct stat info {};
-  const Stamp stamp = fstat(fd->get(), &info) == 0 ? stamp_of(info) : 0;
+  const bool seen = fstat(fd->get(), &info) == 0;
+  const Stamp stamp = seen ? stamp_of(info) : 0;
   const FileIdentity identity = identity_of(fd->get());
   Result<std::string> bytes = read_bytes(fd->get());
   if (!bytes)
     return pass_on(bytes);
   const Digest digest = digest_of(*bytes);
-  return FileBytes{
-      .bytes = std::move(*bytes), .digest = digest, .stamp = stamp, .identity = identity};
+  return FileBytes{.bytes = std::move(*bytes),
+                   .digest = digest,
+                   .stamp = stamp,
+                   .identity = identity,
+                   .changed = Time(Millis(seen ? nanoseconds(info.st_ctim) / 1'000'000 : 0))};
+}
+
+VersionSource RealDisk::source(const std::string& path, const Digest& digest, bool may_wait) {
+  const auto fd = open_regular(root_->fd(), path, O_RDONLY);
+  struct stat info {};
+  if (!fd || fstat(fd->get(), &info) != 0)
+    return VersionSource::other;
+  const auto bytes = read_all(fd->get(), static_cast<std::size_t>(info.st_size), path);
+  if (!bytes || digest_of(*bytes) != digest)
+    return VersionSource::other;
+  // The path of the root may contain links.
+  std::error_code error;
+  const auto file =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd->get()), error);
+  return error ? VersionSource::other : git_source_of(file.string(), info, *bytes, may_wait);
 }
 
 Result<std::vector<FileEntry>> RealDisk::list(const std::string& folder, unsigned depth) {

@@ -1,5 +1,6 @@
 #include "io/files/file_facts.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,6 +17,7 @@ namespace baton {
 namespace {
 
 constexpr std::int64_t kYoungNanoseconds = 20'000'000;
+constexpr std::int64_t kCoarseNanoseconds = 2'000'000'000;  // FAT: two seconds; old ext4: one
 
 }  // namespace
 
@@ -23,11 +25,16 @@ std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+std::int64_t granularity_ns(const struct stat& info) {
+  return info.st_mtim.tv_nsec == 0 || info.st_ctim.tv_nsec == 0 ? kCoarseNanoseconds : 0;
+}
+
 Stamp stamp_of(const struct stat& info) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  const std::int64_t age = nanoseconds(now) - nanoseconds(info.st_ctim);
-  if (age < kYoungNanoseconds)
+  // Some file systems keep the time of creation as st_ctim.
+  const std::int64_t last = std::max(nanoseconds(info.st_mtim), nanoseconds(info.st_ctim));
+  if (nanoseconds(now) - last < kYoungNanoseconds + granularity_ns(info))
     return 0;
   const std::array<std::int64_t, 5> parts = {
       nanoseconds(info.st_mtim), nanoseconds(info.st_ctim), static_cast<std::int64_t>(info.st_ino),

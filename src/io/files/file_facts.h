@@ -16,9 +16,13 @@ namespace baton {
 
 std::int64_t nanoseconds(const timespec& time);
 
+/// How much coarser than the kernel's clock the file system's time stamps may be, judged by this
+/// file: whole seconds look coarse.
+std::int64_t granularity_ns(const struct stat& info);
+
 /// A number that changes when the file changes, made from stat(2). Returns 0 when the last change
 /// is so recent that another change could have the same times: the clock of file systems ticks
-/// about every 4 ms.
+/// about every 4 ms, and some keep only every second one.
 Stamp stamp_of(const struct stat& info);
 
 /// The identity of an open file. 0: the file system does not know when a file was born.

@@ -217,6 +217,8 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
       if (const std::string path = join_path(path_of(node), name);
           node.level >= 0 || scope_.level(path)) {
         changes.paths.insert(path);
+        if ((event.mask & IN_MOVED_TO) != 0)
+          changes.complete.insert(path);
         if ((event.mask & IN_MOVED_FROM) != 0)
           leaves_ = {event.cookie, path};
         else if ((event.mask & IN_MOVED_TO) != 0 && event.cookie == leaves_.first)
@@ -225,8 +227,10 @@ void InotifyTree::handle_in(Node& node, const Event& event, Changes& changes) {
       return;
     case EventMeaning::file_made:
       if (const std::string path = join_path(path_of(node), name);
-          (node.level >= 0 || scope_.level(path)) && is_complete(path))
+          (node.level >= 0 || scope_.level(path)) && is_complete(path)) {
         changes.paths.insert(path);
+        changes.complete.insert(path);
+      }
       return;
     case EventMeaning::folder_away:
       if (node.children.contains(name))

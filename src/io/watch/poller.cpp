@@ -1,5 +1,7 @@
 #include "io/watch/poller.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <vector>
@@ -33,12 +35,14 @@ std::optional<FileState> state_of(int folder, const std::string& name, bool open
     if (fd)
       fstat(fd->get(), &info);
   }
+  const std::int64_t modified = nanoseconds(info.st_mtim);
   const std::int64_t changed = nanoseconds(info.st_ctim);
-  return FileState{.modified_ns = nanoseconds(info.st_mtim),
+  const std::int64_t age = now() - std::max(modified, changed);
+  return FileState{.modified_ns = modified,
                    .changed_ns = changed,
                    .inode = info.st_ino,
                    .size_bytes = info.st_size,
-                   .young = std::llabs(now() - changed) < kYoung};
+                   .young = std::llabs(age) < kYoung + granularity_ns(info)};
 }
 
 // Adds the states of the files in one folder. Returns its folders.

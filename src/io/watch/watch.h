@@ -29,6 +29,8 @@ struct Changes {
   /// Files that were seen to be renamed, old and new name, in order. Only inotify sees them, and
   /// not after an overflow. The names are in `paths`, too.
   std::vector<std::pair<std::string, std::string>> renames;
+  /// Of `paths`, those that were seen to appear by a rename or link, complete as they are.
+  std::set<std::string> complete;
   bool empty() const { return paths.empty() && rescans.empty(); }
   bool operator==(const Changes&) const = default;
 };
