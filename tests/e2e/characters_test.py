@@ -127,7 +127,7 @@ def github_job(exe):
         del os.environ["GITHUB_ACTIONS"]
         check("x3a:error::x ## [error]x" in shown and COMMAND.search(shown.replace("\r", "")) is None, shown)
         plain = subprocess.run((exe, "validate"), cwd=baton.root, capture_output=True, text=True, timeout=600).stdout
-        check("\n::stop-commands::x.json:1:1: warning" in "\n" + plain, "elsewhere a path is as it is:", plain)
+        check("\n::stop-commands::x.json:1:2: error" in "\n" + plain, "elsewhere a path is as it is:", plain)
         known = subprocess.run((exe, "validate", "--format", "github"), cwd=baton.root, env=env, capture_output=True, text=True,
                                timeout=600).stdout
         check(known.startswith("::") and "##[" not in known, known)
