@@ -44,8 +44,10 @@ def file_system(folder, *make):
 @contextlib.contextmanager
 def box_on(exe, *make):
     with world.World(exe, rules=[RULE, YAML], command=("sh", "-c", CLOSE), limits={"max_running": 8}) as box:
-        box.settings["agents"]["reader"] = box.counting("sh", "-c", 'wc -l <"$BATON_STATE_FILE" >>"$0"; ' + CLOSE,
-                                                        box.home + "/lines")
+        # YAML is written anew and renamed.
+        box.settings["agents"]["reader"] = box.counting(
+            "sh", "-c", 'wc -l <"$BATON_STATE_FILE" >>"$0"; sed s/ready/done./ "$BATON_STATE_FILE" >"$BATON_STATE_FILE.x";'
+            'mv "$BATON_STATE_FILE.x" "$BATON_STATE_FILE"', box.home + "/lines")
         box.settings["limits"]["spawns_per_hour"] = 0
         box.configure()
         with file_system(box.home, *make) as disk, mounted(disk, box.root):
