@@ -609,6 +609,15 @@ const Runner::Acts& Runner::happenings() {
          const auto by = parse_duration(json::text(v).value_or(""));
          return by ? fault_of(r.world_.pass(*by)) : Fault("no duration");
        }},
+      {"repeat",
+       [](Runner& r, const Value& v, const Value& s) -> Fault {
+         const Value* const lines = json::child(s, "lines");
+         for (std::int64_t i = 0; lines != nullptr && i < json::integer(v).value_or(0); ++i)
+           for (const Value& line : lines->GetArray())
+             if (auto fault = r.line(Json(line)))
+               return "round " + std::to_string(i + 1) + ": " + *fault;
+         return std::nullopt;
+       }},
       {"request", [](Runner& r, const Value& v, const Value& s) { return r.request(v, s); }},
       {"rescan",
        [](Runner& r, const Value& v, const Value&) -> Fault {

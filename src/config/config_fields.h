@@ -70,6 +70,10 @@ void check_backoff(const Fields& limits, Millis backoff, Millis most);
 /// without `.` and `..`, in which `{flow}` and `{part}` stand for a name.
 std::string pattern_fault(std::string_view pattern);
 
+/// Reads `max_entries:` in the form that the dialect `rules` reads: a number, or `{count, per_ms}`.
+/// Nothing: there is none, or a fault was added to the findings.
+std::optional<Json> entries_of(const Fields& fields);
+
 /// Copies `ignore:` to the options, in the form that the catalog reads (core/catalog.h).
 void read_ignored(const Fields& fields, Json& options);
 

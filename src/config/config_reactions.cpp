@@ -170,12 +170,28 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
   }
   if (reaction.has("next"))
     out.set("next", stages_of(reaction, "next"));
-  if (const auto entries = reaction.count("max_entries"))
-    out.set("max_entries", Json(std::int64_t{*entries}));
+  if (const auto entries = entries_of(reaction))
+    out.set("max_entries", *entries);
   return out;
 }
 
 }  // namespace
+
+std::optional<Json> entries_of(const Fields& fields) {
+  const Value* const given = fields.value("max_entries");
+  if (given == nullptr)
+    return std::nullopt;
+  if (!given->IsObject())
+    return Json(*given);
+  const Fields limit = fields.child("max_entries");
+  const auto per = limit.duration("per");
+  if (per && *per == Millis(0))
+    limit.error("duration", "the span must be longer than 0s; write it as 12h, 1d or 7d", "per");
+  if (!per || *per == Millis(0))
+    return std::nullopt;
+  return Json::object({{"count", Json(std::int64_t{limit.count("count").value_or(0)})},
+                       {"per_ms", Json(std::int64_t{per->count()})}});
+}
 
 Json stages_of(const Fields& fields, std::string_view name) {
   Json stages = Json::array();

@@ -257,7 +257,7 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
   read_ignored(rule, out);
   check_cycles(rule, out);
   check_outrun(rule, out);
-  out.set("max_entries", number(rule.count("max_entries").value_or(kMaxEntries)));
+  out.set("max_entries", entries_of(rule).value_or(number(std::int64_t{kMaxEntries})));
   out.set("breaker", read_breaker(rule.child("breaker")));
   out.set("limits", read_limits(rule.child("limits"), run, retry));
   return out;

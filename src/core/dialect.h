@@ -254,6 +254,9 @@ struct Dialect {
   /// subjects is written. If it comes back within kRemembered in the same stage, it has not entered
   /// that stage anew. Null: a subject that comes back is new.
   bool (*remembers)(const FlowId& flow, const Json& options) = nullptr;
+  /// The first memo of a flow whose file had another name in the same rule: what of the former
+  /// flow's memo still counts. Null: nothing.
+  Json (*inherits)(const Json& former) = nullptr;
   Decision (*decide)(const View&) = nullptr;
   /// Every state in which the dialect lets a flow or a subject stand, ends and giving up included.
   /// Its holds and standings use the causes of this table.

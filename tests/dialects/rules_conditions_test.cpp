@@ -43,6 +43,8 @@ constexpr std::array kTold = {
          N::once},
     Told{Situation::max_entries, C::blocked, Reason::max_entries, O::by_until, O::by_until,
          N::once},
+    Told{Situation::max_entries_per, C::waiting, Reason::max_entries, O::goes_on, O::by_until,
+         N::never},
     Told{Situation::prompt_unusable, C::blocked, Reason::agent_unusable, O::by_until, O::by_until,
          N::once},
     Told{Situation::paused, C::paused, Reason::by_operator, O::goes_on, O::failed,

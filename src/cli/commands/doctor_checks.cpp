@@ -232,11 +232,19 @@ void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& 
     for (const rules::Rule& rule : rules::rules_in(options)) {
       examine_places(rule, fetch, all);
       const auto cycles = rules::run_cycles(rule);
+      const bool ends =
+          std::all_of(rule.react.begin(), rule.react.end(), [](const rules::Reaction& reaction) {
+            return reaction.run.empty() ||
+                   (reaction.max_entries.count > 0 && reaction.max_entries.per == Millis(0));
+          });
       for (const std::string& cycle : cycles)
         add(all, Level::warning, "rules",
             "rule " + rule.name + ": agents may start each other in a cycle: " + cycle,
-            "no problem if you want this: `max_entries` and `spawns_per_hour` end it. Otherwise "
-            "say with `next` which stage an agent sets");
+            std::string("no problem if you want this: ") +
+                (ends ? "`max_entries` and `spawns_per_hour` end it"
+                      : "`spawns_per_hour` ends it; `max_entries` of this rule does not, as a "
+                        "plain number would") +
+                ". Otherwise say with `next` which stage an agent sets");
       if (cycles.empty())
         add(all, Level::fine, "rules", "rule " + rule.name + ": no cycle of agents");
     }

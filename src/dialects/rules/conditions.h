@@ -22,6 +22,7 @@ enum class Situation {
   file_rejected,
   file_missing,
   max_entries,
+  max_entries_per,
   prompt_unusable,
   paused,
   stopped,
@@ -54,6 +55,9 @@ inline constexpr std::array kSituations = {
                  {"file_missing", {baton::Condition::blocked, Reason::file_missing}}},
     SituationRow{Situation::max_entries,
                  {"max_entries", {baton::Condition::blocked, Reason::max_entries}}},
+    // With a span: it goes on by itself.
+    SituationRow{Situation::max_entries_per,
+                 {"max_entries_per", {baton::Condition::waiting, Reason::max_entries}}},
     SituationRow{Situation::prompt_unusable,
                  {"prompt_unusable", {baton::Condition::blocked, Reason::agent_unusable}}},
     // These three keep `set` waiting. The engine knows the order and may name its cause better.

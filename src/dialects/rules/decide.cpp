@@ -7,6 +7,7 @@
 #include "dialects/kinds.h"
 #include "dialects/rules/conditions.h"
 #include "dialects/rules/layout.h"
+#include "dialects/rules/rounds.h"
 
 namespace baton::rules {
 namespace {
@@ -129,14 +130,27 @@ class Reacting {
 
   /// Whether the subject has entered its stage too often to go on. Adds the hold that says so.
   bool round_in_circles(const Reaction& reaction) {
-    if (state_->entries <= reaction.max_entries)
+    const EntryLimit& limit = reaction.max_entries;
+    if (limit.count == 0)
       return false;
-    decision_.holds.push_back(Hold{reaction.run, *subject_, cause_of(Situation::max_entries),
-                                   subject_or(*subject_, "the flow") + " has entered " +
-                                       state_->stage + " " + std::to_string(state_->entries) +
-                                       " times (max_entries is " +
-                                       std::to_string(reaction.max_entries) + ")",
-                                   command("resume", view_.flow)});
+    const Entered all = entered(view_, memo_, *subject_, limit);
+    if (all.count <= limit.count)
+      return false;
+    const std::string span = limit.per == Millis(0) ? "" : duration_text(limit.per);
+    const std::string why = subject_or(*subject_, "the flow") + " has entered " + state_->stage +
+                            " " + std::to_string(all.count) + " times" +
+                            (!span.empty()   ? " within " + span
+                             : all.since_end ? " since it was last at an end"
+                                             : "") +
+                            " (max_entries is " + std::to_string(limit.count) +
+                            (span.empty() ? "" : " per " + span) + ")";
+    if (all.until && (!decision_.wake || *all.until < *decision_.wake))
+      decision_.wake = all.until;
+    decision_.holds.push_back(
+        Hold{reaction.run, *subject_,
+             cause_of(all.until ? Situation::max_entries_per : Situation::max_entries),
+             why + (all.until ? "; it goes on at " + iso_time(*all.until) : ""),
+             command("resume", view_.flow), all.until});
     return true;
   }
 
@@ -300,6 +314,7 @@ Decision decide(const View& view) {
   const Snapshot snapshot(view.flow, view.docs, *rule);
   Memo memo = memo_of(view.memo);
   tidy(view, *rule, memo);
+  count_entries(view, *rule, memo);
   read_decisions(view, snapshot, memo, decision);
   Writes writes(view, snapshot, memo);
   Reacting reacting(view, snapshot, memo, writes, decision);

@@ -8,8 +8,6 @@
 namespace baton::rules {
 namespace {
 
-constexpr std::uint64_t kMaxEntries = 20;
-
 std::vector<Kind> kinds_of(const Value& rule) {
   std::vector<Kind> kinds;
   const std::string schema = text_of(rule, "schema");
@@ -57,7 +55,20 @@ std::string key_of(const Value& row) {
   return hex(digest_of(words));
 }
 
-Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
+EntryLimit entry_limit(const Value& row, EntryLimit otherwise) {
+  const Value* const given = json::child(row, "max_entries");
+  if (given == nullptr)
+    return otherwise;
+  if (const auto count = json::integer(*given); count && *count >= 0)
+    return {static_cast<std::uint64_t>(*count), Millis(0)};
+  const auto count = json::integer(*given, "count");
+  const auto per = json::integer(*given, "per_ms");
+  return count && per && *count >= 0 && *per > 0
+             ? EntryLimit{static_cast<std::uint64_t>(*count), Millis(*per)}
+             : otherwise;
+}
+
+Reaction reaction_of(const Value& row, const EntryLimit& max_entries) {
   Reaction reaction;
   reaction.from = texts_of(row, "from");
   reaction.to = texts_of(row, "to");
@@ -76,8 +87,7 @@ Reaction reaction_of(const Value& row, std::uint64_t max_entries) {
   reaction.prompt_file = text_of(row, "prompt_file");
   reaction.prompt_fault = text_of(row, "prompt_fault");
   reaction.next = texts_of(row, "next");
-  const auto entries = json::integer(row, "max_entries").value_or(0);
-  reaction.max_entries = entries > 0 ? static_cast<std::uint64_t>(entries) : max_entries;
+  reaction.max_entries = entry_limit(row, max_entries);
   return reaction;
 }
 
@@ -107,8 +117,7 @@ Rule read_rule(const Value& value) {
   for (const auto& member : members_in(value, "values"))
     if (auto place = parse_place(json::text(member.value).value_or("")))
       rule.values.emplace(json::name(member.name), std::move(*place));
-  const auto entries = json::integer(value, "max_entries").value_or(0);
-  const std::uint64_t most = entries > 0 ? static_cast<std::uint64_t>(entries) : kMaxEntries;
+  const EntryLimit most = entry_limit(value, {});
   for (const Value& row : items_in(value, "react"))
     rule.react.push_back(reaction_of(row, most));
   rule.stages = texts_of(value, "stages");

@@ -38,6 +38,12 @@ struct Approval {
   std::vector<Member> rejected;   ///< what baton sets after a rejection
 };
 
+/// How often a subject may enter a stage.
+struct EntryLimit {
+  std::uint64_t count = 20;  ///< 0: no limit
+  Millis per{0};             ///< the span; 0: since the subject was last at an end
+};
+
 struct Reaction {
   /// A digest of the conditions and of what the reaction sets. It stays the same if the reaction
   /// moves within the rule. Empty if the reaction sets nothing.
@@ -55,7 +61,7 @@ struct Reaction {
   std::string prompt_file;   ///< path of the template as the configuration has it
   std::string prompt_fault;  ///< why the template cannot be used; empty: it can
   std::vector<Word> next;    ///< stages in which the agent may leave the subject; empty: any
-  std::uint64_t max_entries = 0;
+  EntryLimit max_entries;
 };
 
 /// One entry of `rules:`, normalised by config/config_rules.

@@ -38,10 +38,20 @@ void fields(Answer& answer, Visit visit) {
 }
 
 template <class Visit>
+void fields(Round& round, Visit visit) {
+  visit("generation", round.generation);
+  visit("entries", round.entries);
+  visit("ended", round.ended);
+  visit("counts", round.counts);
+  visit("times", round.times);
+}
+
+template <class Visit>
 void fields(Memo& memo, Visit visit) {
   visit("entries", memo.entries);
   visit("said", memo.said);
   visit("files", memo.files);
+  visit("rounds", memo.rounds);
   visit("heard", memo.heard);
 }
 
@@ -63,8 +73,10 @@ Json json_of(Memo memo) {
     const Entry& entry = row.second;
     return entry.written.empty() && entry.waits.empty() && entry.said == PersonDecision{};
   });
-  const bool empty =
-      memo.entries.empty() && memo.said.empty() && memo.files.empty() && memo.heard.empty();
+  std::erase_if(memo.rounds,
+                [](const auto& row) { return !row.second.ended && row.second.times.empty(); });
+  const bool empty = memo.entries.empty() && memo.said.empty() && memo.files.empty() &&
+                     memo.rounds.empty() && memo.heard.empty();
   return empty ? Json() : write_memo(memo);
 }
 

@@ -10,6 +10,7 @@
 #include "dialects/rules/conditions.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
+#include "dialects/rules/rounds.h"
 #include "dialects/rules/rule_check.h"
 #include "dialects/rules/snapshot.h"
 
@@ -187,6 +188,7 @@ const Dialect& rules_dialect() {
             const auto rule = rules::rule_of(flow, options);
             return rule && rules::remembers(*rule);
           },
+      .inherits = rules::counts_of,
       .decide = rules::decide,
       .states = rules::kStates,
       .words = rules::words,

@@ -52,11 +52,22 @@ struct Writing {
   std::vector<Written> members;
 };
 
+/// The entries of a subject, for limits that do not count all there ever were (rounds.h).
+struct Round {
+  std::uint64_t generation = 0;  ///< of the last entry that is in here
+  std::uint64_t entries = 0;     ///< StageState::entries then; less now: a person resumed the flow
+  bool ended = false;            ///< the subject was at an end: `counts` has the entries since then
+  std::map<Word, std::uint64_t> counts;
+  /// By stage, if a limit has a span: when it was entered, in milliseconds, the newest last.
+  std::map<Word, std::vector<std::int64_t>> times;
+};
+
 struct Memo {
   std::map<Subject, Entry> entries;
   std::map<Subject, PersonDecision> said;  ///< by subject: the last decision
   /// By path: baton's writes to the file. Each is based on the result of the write before.
   std::map<std::string, std::vector<Writing>> files;
+  std::map<Subject, Round> rounds;
   std::map<std::string, Answer> heard;  ///< by id: replies to requests that the view still has
 
   /// The entry of this generation. Replaces the entry of an older generation.

@@ -90,7 +90,7 @@ Result<void> hand_over(const FlowRecords& records, const Catalog& catalog, Docum
     for (const auto& [path, row] : record.accepted)
       if (const auto match = take(path)) {
         draft.event("moved", match->flow, path + " was a file of " + text(flow));
-        take_along(flow, match->flow, draft);
+        take_along(catalog, flow, match->flow, draft);
         if (const auto file = record.origin.files.find(path); file != record.origin.files.end()) {
           draft.touch(flow).origin.files.erase(path);
           draft.touch(match->flow).origin.files.insert(*file);

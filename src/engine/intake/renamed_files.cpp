@@ -98,7 +98,7 @@ void SeenRenames::committed(const std::set<std::string>& accepted) {
   std::erase_if(former_, [&](const auto& row) { return accepted.contains(row.first); });
 }
 
-void take_along(const FlowId& from, const FlowId& to, Draft& draft) {
+void take_along(const Catalog& catalog, const FlowId& from, const FlowId& to, Draft& draft) {
   const FlowRecord* const former = draft.find(from);
   if (from == to || former == nullptr ||
       (former->stages.empty() && former->runs.empty() && former->origin.renames.empty()))
@@ -106,8 +106,13 @@ void take_along(const FlowId& from, const FlowId& to, Draft& draft) {
   FlowRecord& record = draft.touch(to);
   add_rename(record.origin, former->origin,
              {from, to, draft.now, former->control.resumed_at, record.control.resumed_at});
-  if (const std::string rule = rule_of(from); !rule.empty() && rule == rule_of(to))
+  if (const std::string rule = rule_of(from); !rule.empty() && rule == rule_of(to)) {
     take_counts(*former, record, draft.now);
+    const Catalog::Entry* const entry = catalog.entry(to.dialect);
+    // A name with a memo of its own keeps its own counts.
+    if (entry != nullptr && entry->dialect->inherits != nullptr && record.memo.is_null())
+      draft.memo(record, entry->dialect->inherits(former->memo));
+  }
   draft.decide.insert(to);
   draft.event(
       "renamed", to,
@@ -120,7 +125,7 @@ void take_along(const Catalog& catalog, const FlowIndex& flow_index, const SeenR
   std::vector<FlowFile> left;
   const auto renamed = [&](const FlowFile& from, const FlowId& to) {
     if (from.flow != to && pairs.emplace(from.flow, to).second)
-      take_along(from.flow, to, draft);
+      take_along(catalog, from.flow, to, draft);
     left.push_back(from);
   };
   std::map<FileIdentity, std::set<FlowFile>> found;

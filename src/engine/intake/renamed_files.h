@@ -37,6 +37,6 @@ void take_along(const Catalog& catalog, const FlowIndex& flow_index, const SeenR
                 Draft& draft);
 
 /// Lets one flow take along what the other one has used.
-void take_along(const FlowId& from, const FlowId& to, Draft& draft);
+void take_along(const Catalog& catalog, const FlowId& from, const FlowId& to, Draft& draft);
 
 }  // namespace baton
