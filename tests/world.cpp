@@ -70,6 +70,57 @@ Result<CapTable> read_caps(const Value& caps) {
   return table;
 }
 
+/// `"hours"`: a text or a list of them; every zone is UTC.
+Result<Hours> read_hours(const Value& from) {
+  Hours hours;
+  const Value* const given = json::child(from, "hours");
+  if (given == nullptr)
+    return hours;
+  std::vector<std::string> texts;
+  if (given->IsArray())
+    for (const Value& text : given->GetArray())
+      texts.emplace_back(json::text(text).value_or(""));
+  else
+    texts.emplace_back(json::text(*given).value_or(""));
+  for (const std::string& text : texts) {
+    auto span = parse_span(text);
+    if (!span)
+      return pass_on(span);
+    hours.spans.push_back(*span);
+    hours.text += (hours.text.empty() ? "" : ", ") + text;
+  }
+  return hours;
+}
+
+Result<AllHours> read_all_hours(const Value& config) {
+  AllHours all;
+  auto everything = read_hours(config);
+  if (!everything)
+    return pass_on(everything);
+  all.everything = *std::move(everything);
+  const auto add = [&](const std::string& name, const Value& from,
+                       std::map<std::string, Hours>& to) -> Result<void> {
+    auto hours = read_hours(from);
+    if (!hours)
+      return pass_on(hours);
+    if (!hours->spans.empty())
+      to.emplace(name, *std::move(hours));
+    return {};
+  };
+  if (const Value* const agents = json::child(config, "agents"))
+    for (const auto& member : agents->GetObject())
+      if (auto added = add(member.name.GetString(), member.value, all.agents); !added)
+        return pass_on(added);
+  if (const Value* const rules = json::child(config, "rules"))
+    for (const Value& rule : rules->GetArray())
+      if (auto added = add(std::string(json::text(rule, "name").value_or("")), rule, all.rules);
+          !added)
+        return pass_on(added);
+  return all;
+}
+
+Result<Setup> setup_without_hours(const Json& config, std::string_view dialect_name);
+
 Result<void> read_limits(const Value& limits, Setup& setup) {
   setup.max_running = count_of(limits, "max_running", setup.max_running);
   setup.spawns_per_hour = count_of(limits, "spawns_per_hour", setup.spawns_per_hour);
@@ -94,6 +145,19 @@ Result<void> read_limits(const Value& limits, Setup& setup) {
 }  // namespace
 
 Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
+  auto setup = setup_without_hours(config, dialect_name);
+  if (!setup)
+    return setup;
+  auto hours = read_all_hours(*config);
+  if (!hours)
+    return pass_on(hours);
+  setup->hours = *std::move(hours);
+  return setup;
+}
+
+namespace {
+
+Result<Setup> setup_without_hours(const Json& config, std::string_view dialect_name) {
   Setup setup;
   const Dialect* const served = dialect_name == "toy" ? &toy_dialect() : dialect(dialect_name);
   if (served == nullptr)
@@ -151,6 +215,8 @@ Result<Setup> setup_of(const Json& config, std::string_view dialect_name) {
         served, dialect_name == "rules" ? with_schema_stages(config, setup.schemas) : config);
   return setup;
 }
+
+}  // namespace
 
 StepLimits& step_limits() {
   static StepLimits limits;

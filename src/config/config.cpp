@@ -12,6 +12,7 @@
 #include "base/schema/schema.h"
 #include "base/text.h"
 #include "config/config_fields.h"
+#include "core/ports.h"
 
 namespace baton {
 namespace {
@@ -349,7 +350,40 @@ void check_backoffs(const Config& config, const Fields& fields) {
   }
 }
 
-Config read_config(const Fields& fields, Findings& findings) {
+/// Hours that are wrong are left out: their fault is a finding.
+Hours read_hours(const Fields& fields, const TimeZones* zones) {
+  Hours hours;
+  for (const std::string& text : fields.texts("hours")) {
+    const auto span = parse_span(text);
+    if (!span) {
+      fields.error("hours", span.error().message, "hours");
+    } else if (zones != nullptr && !zones->local(span->zone, Time{})) {
+      fields.error("hours",
+                   "this machine does not know the time zone '" + printable(span->zone, 80) +
+                       "'; write a name such as Europe/Berlin or UTC (`timedatectl "
+                       "list-timezones` lists them), or none for the zone of this machine",
+                   "hours");
+    } else {
+      hours.spans.push_back(*span);
+      hours.text += (hours.text.empty() ? "" : ", ") + text;
+    }
+  }
+  return hours;
+}
+
+AllHours read_all_hours(const Fields& fields, const TimeZones* zones) {
+  AllHours all;
+  all.everything = read_hours(fields, zones);
+  for (const auto& [role, agent] : fields.child("agents").children())
+    if (auto hours = read_hours(agent, zones); !hours.spans.empty())
+      all.agents.emplace(role, std::move(hours));
+  for (const auto& [index, rule] : fields.child("rules").children())
+    if (auto hours = read_hours(rule, zones); !hours.spans.empty())
+      all.rules.emplace(rule.text("name").value_or(""), std::move(hours));
+  return all;
+}
+
+Config read_config(const Fields& fields, const TimeZones* zones, Findings& findings) {
   Config config;
   for (const auto& [role, agent] : fields.child("agents").children())
     config.agents[role] = read_agent(agent);
@@ -357,6 +391,7 @@ Config read_config(const Fields& fields, Findings& findings) {
   config.limits = read_limits(fields.child("limits"));
   check_backoffs(config, fields);
   read_all_caps(fields, config);
+  config.hours = read_all_hours(fields, zones);
   config.on_interrupted = read_on_interrupted(fields);
   config.act_on_reverted = fields.text("vcs") == "act";
   for (const auto& [name, options] : fields.child("dialects").children()) {
@@ -448,7 +483,8 @@ Json without_secrets(const Value& agent, std::vector<std::string>& secrets) {
 
 }  // namespace
 
-tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format) {
+tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format,
+                                                  const TimeZones* zones) {
   auto document = load_document(std::move(text), format);
   if (!document)
     return tl::unexpected(std::move(document.error().findings));
@@ -463,7 +499,7 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format forma
   if (has_error(findings))
     return tl::unexpected(std::move(findings));
   ParsedConfig parsed;
-  parsed.config = read_config(Fields(**document, findings), findings);
+  parsed.config = read_config(Fields(**document, findings), zones, findings);
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return a.span.begin.offset < b.span.begin.offset;
   });

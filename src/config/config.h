@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "core/caps.h"
 #include "core/flow.h"
+#include "core/hours.h"
 #include "core/reconcile.h"
 
 namespace baton {
@@ -91,6 +92,7 @@ struct Config {
   /// rules. With the defaults.
   CapTable caps = {{CapPlace{}, default_caps(60)}};
   std::map<std::string, FlowCaps> rule_caps;  ///< of each flow of a rule that has its own
+  AllHours hours;                             ///< when agents start: everything, agents, rules
   OnInterrupted on_interrupted = OnInterrupted::hold;
   bool act_on_reverted = false;  ///< `vcs: act`
   /// The name and options of each dialect, in the order of the file. Options are as written, except
@@ -123,7 +125,9 @@ struct ParsedConfig {
 
 /// Checks the text of a `baton.yaml`. Every fault has its place and, for an unknown key, a
 /// suggestion. The rules are `json`, `schema/<keyword>` and `config/<word>`.
-tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format = Format::yaml);
+/// `zones`: with them an unknown time zone is a fault.
+tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format format = Format::yaml,
+                                                  const TimeZones* zones = nullptr);
 
 /// The configuration as JSON in which every value below `env: set:` is empty. It has no comments,
 /// because they may hold secrets as well.

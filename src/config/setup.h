@@ -24,6 +24,7 @@
 #include "core/caps.h"
 #include "core/dialect.h"
 #include "core/effect.h"
+#include "core/hours.h"
 #include "core/reconcile.h"
 
 namespace baton {
@@ -113,6 +114,7 @@ struct Setup {
   SizeLimits sizes;
   std::map<std::string, FlowCaps> rule_caps;  ///< of each flow, where a rule has its own
   CapTable caps;                              ///< of more than one flow
+  AllHours hours;
   std::string configuration;  ///< real path of its file; sums are counted for each configuration
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// At the first start on a root, at most this many existing flows may start something.

@@ -14,7 +14,7 @@ constexpr std::uint16_t kIdle = bit(Condition::idle);
 
 using C = Condition;
 using R = Reason;
-constexpr std::array<ReasonRow, 57> kReasons = {{
+constexpr std::array<ReasonRow, 58> kReasons = {{
     {R::none, "", bit(C::done), C::done, "the end was reached"},
     {R::agent, "agent", kRunning | kEnded, C::running,
      "running: an agent is at work; stopped, paused: an agent asked for it"},
@@ -26,6 +26,8 @@ constexpr std::array<ReasonRow, 57> kReasons = {{
     {R::condition, "condition", kWaiting, C::waiting, "a condition of the rule is not met yet"},
     {R::free_place, "free_place", kWaiting, C::waiting, "all places for agents are taken"},
     {R::claimed, "claimed", kWaiting, C::waiting, "another agent has what this one needs"},
+    {R::hours, "hours", kWaiting, C::waiting,
+     "agents do not start at this time of day; they do from `until`"},
     {R::rate_breaker, "rate_breaker", kWaiting, C::waiting, "a file changes too often"},
     {R::settling, "settling", kWaiting, C::waiting,
      "a file is still being written or waits to be looked at; after a start, a reload or lost "

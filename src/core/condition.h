@@ -44,6 +44,7 @@ enum class Reason : std::uint8_t {
   condition,
   free_place,
   claimed,
+  hours,
   rate_breaker,
   settling,
   pending_write,

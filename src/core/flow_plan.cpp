@@ -211,6 +211,12 @@ class FlowPlanner {
       return;
     if (fault != nullptr)
       return refuse(candidate, fault->why);
+    if (const Hold* const closed =
+            settings_.closed.of(desired.action ? "" : player(desired.role), rule_of(flow_.flow))) {
+      // The engine wakes at the opening: the wall clock decides, and it may be set.
+      plan_.waiting = true;
+      return hold(desired, *closed);
+    }
     if (choice.agent.empty() && choice.parked)
       return park(desired, *choice.parked);
     candidate.agent = choice.agent;
@@ -292,6 +298,10 @@ class FlowPlanner {
       if (bad != settings_.unusable_roles.end()) {
         if (choice.fault == nullptr)
           choice.fault = &bad->second;
+      } else if (const Hold* const closed = settings_.closed.of_agent(agent);
+                 closed != nullptr && agent != agents.front()) {
+        // A stand-in keeps its own hours. Outside those of the agent itself nobody stands in.
+        choice.parked = choice.parked ? sooner_of(*std::move(choice.parked), *closed) : *closed;
       } else if (parked != settings_.parked.end()) {
         choice.parked =
             choice.parked ? sooner_of(*std::move(choice.parked), parked->second) : parked->second;

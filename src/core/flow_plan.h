@@ -18,6 +18,7 @@
 #include "core/dialect.h"
 #include "core/effect.h"
 #include "core/flow_origin.h"
+#include "core/hours.h"
 #include "core/run.h"
 
 namespace baton {
@@ -81,6 +82,7 @@ struct PlanSettings {
   bool default_role = false;                  ///< the role `default` is used for missing roles
   /// Agents whose provider has no room now or refuses the login: agent → hold.
   std::map<Role, Hold> parked;
+  ClosedHours closed;                           ///< what may not start at this time of day
   std::map<Role, OnNoChange> on_no_change;      ///< agents that are not in it: hold
   std::map<Role, std::vector<Role>> stand_ins;  ///< agent → agents that may stand in, in order
   bool operator==(const PlanSettings&) const = default;

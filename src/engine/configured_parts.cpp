@@ -12,7 +12,7 @@ ConfiguredParts::ConfiguredParts(const Ports& ports, Setup given)
       intake({ports.disk, documents, schemas}, catalog, setup.environment, setup.load, setup.sizes,
              setup.act_on_reverted),
       flow_decider(ports.disk, documents, schemas, catalog, intake, setup),
-      planning(setup, catalog, documents),
+      planning(setup, catalog, documents, ports.zones),
       recovery({ports.disk, documents, schemas}, catalog, setup) {
   setup.environment.retry = setup.retry;
   for (const auto& [role, spec] : setup.agents) {

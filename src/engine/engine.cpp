@@ -29,6 +29,7 @@ constexpr Millis kStepAgain{1000};
 /// Trouble that lasts as long is told to people.
 constexpr Millis kPassing{10'000};
 constexpr Millis kLookAtProviders{5000};
+constexpr Millis kLookAtHours{60'000};
 
 void sooner(std::optional<Time>& wake, std::optional<Time> time) {
   if (time && (!wake || *time < *wake))
@@ -150,6 +151,11 @@ class RealEngine : public Engine {
             .counted = counted_,
             .flows_elsewhere = flows_elsewhere_,
             .ahead = ports_.clock.wall() - ports_.clock.now()};
+  }
+  /// When hours open for which something waits, by the clock of the engine.
+  std::optional<Time> opening() const {
+    const auto opens = parts_->planning.opens();
+    return opens ? std::optional(*opens - (ports_.clock.wall() - ports_.clock.now())) : opens;
   }
   Draft draft() {
     Draft draft(records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall());
@@ -684,6 +690,9 @@ std::optional<Time> RealEngine::wake() const {
   // may end.
   if (!parked_.empty() || parts_->planning.capped())
     sooner(wake, now + kLookAtProviders);
+  // The wall clock may be set meanwhile.
+  if (const auto opens = opening())
+    sooner(wake, std::clamp(*opens, now + Millis(10), now + kLookAtHours));
   sooner(wake, input_queue_.wake(now));
   sooner(wake, backup_encryption_.wake(now));
   // Wait a moment at least: a dialect that asks for a time in the past would make the loop spin.
@@ -715,6 +724,7 @@ bool RealEngine::quiet() const {
 std::optional<Time> RealEngine::next_due() const {
   const Time now = ports_.clock.now();
   std::optional<Time> due = plan().wake;
+  sooner(due, opening());
   sooner(due, try_again_);
   if (!flow_index_.awaiting.empty())
     sooner(due, flow_index_.awaiting.begin()->first);

@@ -17,6 +17,7 @@
 #include "io/files/lock.h"
 #include "io/journal/journal.h"
 #include "io/system/process.h"
+#include "io/system/time_zones.h"
 #include "workspace/acting_user.h"
 #include "workspace/agent_spec.h"
 #include "workspace/configuration_file.h"
@@ -329,7 +330,8 @@ Result<void> Context::read(const std::string& path) {
 
 Result<void> Context::take(const std::string& text, Format format, const std::string& real,
                            const std::string& shown) {
-  auto parsed = parse_config(text, format);
+  const auto zones = real_time_zones();
+  auto parsed = parse_config(text, format, zones.get());
   if (!parsed) {
     faults_.clear();
     for (const Finding& finding : parsed.error())
@@ -463,6 +465,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.sizes = {config_.limits.max_flow_size_bytes, config_.limits.max_root_size_bytes};
   setup.rule_caps = config_.rule_caps;
   setup.caps = config_.caps;
+  setup.hours = config_.hours;
   setup.configuration = configuration_;
   setup.on_interrupted = config_.on_interrupted;
   setup.act_on_reverted = config_.act_on_reverted;

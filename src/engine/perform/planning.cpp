@@ -111,7 +111,7 @@ std::map<Role, AgentFault> Planning::unusable() const {
   return unusable;
 }
 
-PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> held) const {
+PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> held) {
   PlanSettings settings;
   settings.since = now.since;
   settings.max_running = setup_.max_running;
@@ -143,6 +143,8 @@ PlanSettings Planning::settings(const PlanningContext& now, std::optional<Hold> 
             (known->second.until && (!row.until || *row.until > *known->second.until)))
           settings.parked.insert_or_assign(role, hold_of(row, role));
   }
+  if (!now.at_any_hour)
+    settings.closed = hours_.closed(now.now + now.ahead);
   settings.held = std::move(held);
   return settings;
 }
@@ -330,6 +332,7 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const PlanningContext& now
   // A flow that only waits until a file is complete counts as well.
   PlanningContext whole = now;
   whole.being_written.clear();
+  whole.at_any_hour = true;
   reconcile(next, whole, {}, held(now));
   std::set<FlowId> wanting = plan().wanting;
   for (const auto& [flow, record] : next.touched())

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "config/setup.h"
 #include "core/catalog.h"
+#include "core/hours.h"
 #include "core/reconcile.h"
 #include "engine/intake/document_store.h"
 #include "engine/intake/moved_files.h"
@@ -59,13 +60,19 @@ struct PlanningContext {
   const Counted* counted = nullptr;
   FlowCounts flows_elsewhere;  ///< of the other roots of the daemon
   Millis ahead{0};             ///< the wall clock minus `now`
+  bool at_any_hour = false;    ///< plan as if all hours were open
 };
 
 /// Makes the plan of each step. It is a part of the configuration in force (configured_parts.h).
 class Planning {
  public:
-  Planning(const Setup& setup, const Catalog& catalog, DocumentStore& documents)
-      : setup_(setup), catalog_(catalog), documents_(documents), agents_(setup.agents) {}
+  Planning(const Setup& setup, const Catalog& catalog, DocumentStore& documents,
+           const TimeZones& zones)
+      : setup_(setup),
+        catalog_(catalog),
+        documents_(documents),
+        agents_(setup.agents),
+        hours_(setup.hours, zones) {}
 
   /// At the first start on a root full of old files, too many flows (Setup::max_existing) may want
   /// to start something. Holds them until a person has looked. Otherwise baton might start a
@@ -88,6 +95,8 @@ class Planning {
   const FlowCounts& flow_counts() const { return flow_counts_; }
   /// Whether a cap of more than one flow keeps something from starting.
   bool capped() const { return plan().capped || (sums_ && !over_.empty()); }
+  /// When hours open for which something waits, by the wall clock.
+  std::optional<Time> opens() const { return plan().waiting ? hours_.opens() : std::nullopt; }
   /// The last plan.
   const Plan& plan() const { return reconciler_.made(); }
 
@@ -112,7 +121,7 @@ class Planning {
   using Agents = std::map<Role, AgentSpec>;
   void reconcile(const Draft& next, const PlanningContext& now, const Refused& refused,
                  std::optional<Hold> held);
-  PlanSettings settings(const PlanningContext& now, std::optional<Hold> held) const;
+  PlanSettings settings(const PlanningContext& now, std::optional<Hold> held);
   void give(const std::set<FlowId>& flows, const Draft& next, const PlanningContext& now,
             const Refused& refused);
   Result<std::vector<Launch>> plan(Draft& next, const PlanningContext& now,
@@ -134,6 +143,7 @@ class Planning {
   const Catalog& catalog_;
   DocumentStore& documents_;
   Agents agents_;  ///< as they were when they were last checked
+  HoursWatch hours_;
   Reconciler reconciler_;
   /// The sums of the caps, and of which rows and until when they are right.
   std::optional<CapSums> sums_;
