@@ -175,7 +175,7 @@ Result<void> FakeDisk::replace(const std::string& path, const Digest& assumes,
 }
 
 Result<void> FakeDisk::append(const std::string& path, std::uint64_t assumes_bytes,
-                              std::string_view bytes) {
+                              std::string_view bytes, std::uint64_t rotate_above) {
   fuse_.moment();
   race(path);
   if (full)
@@ -187,7 +187,16 @@ Result<void> FakeDisk::append(const std::string& path, std::uint64_t assumes_byt
   if (assumes_bytes != kAtEnd && before.size() != assumes_bytes)
     return fail(Errc::changed, "the file has another size", path);
   const bool torn = assumes_bytes == kAtEnd && !before.empty() && before.back() != '\n';
-  put(path, before + (torn ? "\n" : "") + std::string(bytes));
+  const bool rotates = assumes_bytes == kAtEnd && rotate_above > 0 && !before.empty() &&
+                       before.size() + bytes.size() > rotate_above;
+  if (rotates) {
+    put(path + ".1", before);
+    remove(path);
+    fuse_.moment();
+    put(path, std::string(bytes));
+  } else {
+    put(path, before + (torn ? "\n" : "") + std::string(bytes));
+  }
   deeds_.push_back(Did{Did::What::write, {}, path});
   fuse_.moment();
   return {};

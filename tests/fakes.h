@@ -205,8 +205,8 @@ class FakeDisk : public Disk {
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
-  Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
-                      std::string_view bytes) override;
+  Result<void> append(const std::string& path, std::uint64_t assumes_bytes, std::string_view bytes,
+                      std::uint64_t rotate_above) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;

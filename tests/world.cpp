@@ -128,6 +128,8 @@ Result<void> read_limits(const Value& limits, Setup& setup) {
   setup.events_per_hour = count_of(limits, "events_per_hour", setup.events_per_hour);
   setup.sizes.flow_bytes = count_of(limits, "max_flow_size", 0);
   setup.sizes.root_bytes = count_of(limits, "max_root_size", 0);
+  if (const std::uint32_t most = count_of(limits, "max_file", 0))
+    setup.load = limits_up_to(most);
   if (const Value* const cost = json::child(limits, "cost_per_hour"))
     setup.cost_per_hour = cost->GetDouble();
   setup.retry.max_attempts = count_of(limits, "max_attempts", setup.retry.max_attempts);

@@ -18,6 +18,7 @@ namespace baton {
 namespace {
 
 constexpr Millis kLongestNotify{3'600'000};
+constexpr std::uint64_t kLargestFile = 1ULL << 30U;
 constexpr std::string_view kSchema = "schemas/config.schema.json";
 
 /// What is wrong with the name of an environment variable in the configuration; "" if nothing is.
@@ -182,6 +183,17 @@ Json without_limits(const Value& options) {
   return rest;
 }
 
+void check_max_file(const LimitsConfig& limits, const Fields& fields) {
+  if (limits.max_file_bytes == 0 || limits.max_file_bytes > kLargestFile)
+    fields.error("size", "`max_file` is at least 1B and at most 1GiB", "max_file");
+  else if (fields.has("max_file") && limits.max_flow_size_bytes > 0 &&
+           limits.max_file_bytes > limits.max_flow_size_bytes)
+    fields.warning("limits",
+                   "`max_file` is above `max_flow_size`, which a file of this size would exceed; "
+                   "raise `max_flow_size` too",
+                   "max_file");
+}
+
 LimitsConfig read_limits(const Fields& fields) {
   LimitsConfig limits;
   take(limits.max_running, fields.count("max_running"));
@@ -193,6 +205,8 @@ LimitsConfig read_limits(const Fields& fields) {
   take(limits.events_per_hour, fields.count("events_per_hour"));
   take(limits.max_flow_size_bytes, fields.size("max_flow_size"));
   take(limits.max_root_size_bytes, fields.size("max_root_size"));
+  take(limits.max_file_bytes, fields.size("max_file"));
+  check_max_file(limits, fields);
   take(limits.run.timeout, fields.duration("timeout"));
   take(limits.run.idle_timeout, fields.duration("idle_timeout"));
   take(limits.run.kill_grace, fields.duration("kill_grace"));
@@ -561,6 +575,10 @@ RetryLimits retry_limits(const Config& config, const AgentConfig& agent) {
   return {.max_attempts = agent.max_attempts.value_or(common.max_attempts),
           .backoff = agent.backoff.value_or(common.backoff),
           .max_backoff = agent.max_backoff.value_or(common.max_backoff)};
+}
+
+LoadLimits load_limits(const Config& config) {
+  return limits_up_to(config.limits.max_file_bytes);
 }
 
 }  // namespace baton

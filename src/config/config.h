@@ -69,6 +69,7 @@ struct LimitsConfig {
   std::uint32_t events_per_hour = 1000;  ///< see Setup
   std::uint64_t max_flow_size_bytes = 32U << 20U;   ///< see SizeLimits
   std::uint64_t max_root_size_bytes = 512U << 20U;  ///< see SizeLimits
+  std::uint64_t max_file_bytes = 16U << 20U;        ///< see LoadLimits
   RunLimits run;
   RetryLimits retry;
   std::uint32_t max_transient = 10;  ///< see AgentSpec
@@ -142,5 +143,7 @@ const AgentConfig* agent_for(const Config& config, const Role& role);
 /// The limits of a role: its own, else those of `limits:`.
 RunLimits run_limits(const Config& config, const AgentConfig& agent);
 RetryLimits retry_limits(const Config& config, const AgentConfig& agent);
+/// How large a document may be: `limits: max_file`.
+LoadLimits load_limits(const Config& config);
 
 }  // namespace baton

@@ -1,7 +1,5 @@
 #include "config/config_fields.h"
 
-#include <array>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -10,21 +8,6 @@
 namespace baton {
 namespace {
 
-struct SizeUnit {
-  std::string_view name;
-  std::uint64_t bytes;
-};
-constexpr std::array kSizeUnits = {
-    SizeUnit{"B", 1},
-    SizeUnit{"KiB", 1ULL << 10U},
-    SizeUnit{"MiB", 1ULL << 20U},
-    SizeUnit{"GiB", 1ULL << 30U},
-    SizeUnit{"kB", 1'000},
-    SizeUnit{"MB", 1'000'000},
-    SizeUnit{"GB", 1'000'000'000},
-};
-/// Far above any useful size, and safe to add up and to store as a signed number.
-constexpr std::uint64_t kMostBytes = 1ULL << 50U;
 constexpr Millis kLongest = std::chrono::hours(100 * 365 * 24);
 constexpr std::size_t kShownBytes = 80;
 
@@ -33,20 +16,6 @@ std::string quoted(std::string_view text) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || text.empty())
-    return std::nullopt;
-  const std::string_view unit(behind, static_cast<std::size_t>(end - behind));
-  for (const SizeUnit& row : kSizeUnits) {
-    if (row.name == unit)
-      return number > kMostBytes / row.bytes ? std::nullopt : std::optional(number * row.bytes);
-  }
-  return std::nullopt;
-}
 
 Fields::Fields(const Document& document, Findings& findings)
     : document_(&document), findings_(&findings), value_(&document.root()) {}

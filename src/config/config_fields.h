@@ -13,14 +13,12 @@
 
 #include "base/json/document.h"
 #include "base/json/json.h"
+#include "base/size.h"
 #include "base/time.h"
 #include "core/flow.h"
 #include "dialects/rules/layout.h"
 
 namespace baton {
-
-/// Parses `10MiB`, `512KiB`, `2GB`, `100B`; refuses a number without a unit.
-std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// One object of a configuration that fits the schema. A missing or wrong member gives no value; a
 /// wrong one also adds a finding. Document and findings must outlive the object.

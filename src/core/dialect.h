@@ -56,6 +56,9 @@ struct FileKind {
   /// false: a log that baton only appends to. `validate` checks it. The daemon neither reads nor
   /// keeps it, so that a long log costs no more than a short one.
   bool kept = true;
+  /// Only for a log that baton appends to: a file that would become larger is renamed to `NAME.1`
+  /// first, in place of an older one. 0: never.
+  std::uint64_t rotate_above_bytes = 0;
   /// Only for JSON Lines. true: the last line says where the work stands, so a file without any
   /// line is damaged. false: the lines are a list, which may be empty.
   bool needs_line = false;

@@ -102,9 +102,10 @@ class Disk {
 
   /// Appends durably in one write. Errc::changed if the size of the file is not `assumes_bytes`.
   /// With kAtEnd the size may be anything; a missing file and its folders are created, and a last
-  /// line without a line feed gets one first.
+  /// line without a line feed gets one first. With kAtEnd a file that would have more than
+  /// `rotate_above` bytes is renamed to `path.1` first (0: never), in place of an older one.
   virtual Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
-                              std::string_view bytes) = 0;
+                              std::string_view bytes, std::uint64_t rotate_above) = 0;
 
   /// Creates a file atomically and durably, and missing folders. Errc::changed if it exists.
   virtual Result<void> create(const std::string& path, std::string_view bytes) = 0;
@@ -225,7 +226,8 @@ struct Intent {
   std::string to;                   ///< move
   FlowId flow;
   std::string why;
-  bool vital = true;  ///< false: starts do not wait for it. Not journalled
+  bool vital = true;               ///< false: starts do not wait for it. Not journalled
+  std::uint64_t rotate_above = 0;  ///< append: see Disk::append. Not journalled
   bool operator==(const Intent&) const = default;
 };
 

@@ -466,6 +466,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.rule_caps = config_.rule_caps;
   setup.caps = config_.caps;
   setup.hours = config_.hours;
+  setup.load = load_limits(config_);
   setup.configuration = configuration_;
   setup.on_interrupted = config_.on_interrupted;
   setup.act_on_reverted = config_.act_on_reverted;

@@ -1,6 +1,7 @@
 #include "workspace/inspection.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
 #include "workspace/output.h"
@@ -65,6 +66,63 @@ void Inspection::check_document(const FileName& name, std::string text,
     if (!rules.across)
       pending.checked->document.reset();
   });
+}
+
+namespace {
+
+/// Moves the places of findings of one part of a log to where they are in the whole of it.
+void move_on(Findings& findings, const Position& begin, std::size_t values) {
+  for (Finding& finding : findings) {
+    for (Position* const each : {&finding.span.begin, &finding.span.end}) {
+      each->line += begin.line - 1;
+      each->offset += begin.offset;
+    }
+    // The pointer begins with the number of the line's value.
+    std::size_t number = 0;
+    const char* const first = finding.pointer.data() + 1;
+    const char* const last = finding.pointer.data() + finding.pointer.size();
+    if (finding.pointer.size() < 2)
+      continue;
+    const auto [end, error] = std::from_chars(first, last, number);
+    if (error == std::errc())
+      finding.pointer = "/" + std::to_string(number + values) + std::string(end, last);
+  }
+}
+
+}  // namespace
+
+void Inspection::check_log(const FileName& name, const Catalog::Match& match,
+                           const NextLines& next) {
+  constexpr std::size_t kMostFindings = 200;
+  const FileKind& kind = *match.kind;
+  if (!usable(name.shown, kind.schema))
+    return;
+  Inspected file{.path = name.shown,
+                 .kind = std::string(match.entry->dialect->name) + "/" + kind.kind};
+  const auto schema = schemas_->of(kind);
+  Position begin;
+  std::size_t values = 0;
+  auto part = next();
+  while (part && *part && file.findings.size() < kMostFindings) {
+    const std::string text = **std::move(part);
+    part = next();
+    const bool last = part && !*part;
+    DocumentCheck checked = check_text(text, Format::jsonl, schema, rules_.load);
+    // Where the work stands is said by the last line alone.
+    if (last || !kind.kept)
+      check_rules(checked, match, name.path, rules_.wall);
+    if (last && rules_.across)
+      note_flow({match, name, report_.files.size(), {}, checked});
+    move_on(checked.findings, begin, values);
+    file.findings.insert(file.findings.end(), checked.findings.begin(), checked.findings.end());
+    begin.line += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    begin.offset += text.size();
+    values += checked.document == nullptr ? 0 : checked.document->root().Size();
+  }
+  if (!part)
+    return unreadable(name.shown, part.error());
+  ++report_.checked;
+  add(std::move(file));
 }
 
 void Inspection::finish() {

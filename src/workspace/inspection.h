@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -47,6 +48,10 @@ class Inspection {
 
   /// Checks a text as a document of this kind. The result comes with `finish`.
   void check_document(const FileName& name, std::string text, const Catalog::Match& match);
+  /// The next whole lines of a log; nothing: it is over.
+  using NextLines = std::function<Result<std::optional<std::string>>()>;
+  /// Checks a log that is too large to be read as a whole. Its lines are not shown.
+  void check_log(const FileName& name, const Catalog::Match& match, const NextLines& next);
   /// Notes a file that the user named and that belongs to no kind.
   void skip(const std::string& path);
   /// Counts a file that belongs to no kind and that the user did not name. It is no error.
@@ -57,6 +62,10 @@ class Inspection {
   void refuse(const std::string& path, Finding finding);
   /// Adds a finding about a file that is not checked, although the user may expect it.
   void doubt(const std::string& path, Finding finding);
+  /// Adds a finding about a file as a whole that is checked all the same.
+  void warn(const std::string& path, Finding finding) {
+    add({.path = path, .findings = {std::move(finding)}});
+  }
   /// Waits until all texts are checked. Before, the report has no findings about them.
   void finish();
   /// Reads the file with this path below a root (FileName::root).

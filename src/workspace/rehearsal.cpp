@@ -151,7 +151,7 @@ class OneFile : public Disk {
     return refused(path);
   }
   Result<void> append(const std::string& path, std::uint64_t /*assumes_bytes*/,
-                      std::string_view /*bytes*/) override {
+                      std::string_view /*bytes*/, std::uint64_t /*rotate_above*/) override {
     return refused(path);
   }
   Result<void> create(const std::string& path, std::string_view /*bytes*/) override {

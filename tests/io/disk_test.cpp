@@ -111,16 +111,36 @@ TEST_CASE("a file keeps its identity under each name, and another one has anothe
 TEST_CASE("a log grows at its end, wherever that is, and moves away as it stands") {
   const TempFolder root;
   const auto disk = disk_of(root.path());
-  REQUIRE(disk->append("a/log", kAtEnd, "1\n").has_value());
+  REQUIRE(disk->append("a/log", kAtEnd, "1\n", 0).has_value());
   test::write(root / "a/log", "1\nby another\n");
-  REQUIRE(disk->append("a/log", kAtEnd, "2\n").has_value());
+  REQUIRE(disk->append("a/log", kAtEnd, "2\n", 0).has_value());
   CHECK(slurp(root / "a/log") == "1\nby another\n2\n");
   REQUIRE(disk->move("a/log", Digest{}, "b/log").has_value());
   CHECK(slurp(root / "b/log") == "1\nby another\n2\n");
   CHECK(disk->move("a/log", Digest{}, "c/log").has_value());
   CHECK_FALSE(fs::exists(root / "c/log"));
-  REQUIRE(disk->append("a/log", kAtEnd, "3\n").has_value());
+  REQUIRE(disk->append("a/log", kAtEnd, "3\n", 0).has_value());
   CHECK(code_of(disk->move("a/log", Digest{}, "b/log")) == Errc::denied);
+}
+
+TEST_CASE("a log that would be too large is put aside first, in place of the one before") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  for (const char* const line : {"one\n", "two\n", "three\n", "four\n"})
+    REQUIRE(disk->append("log", kAtEnd, line, 10));
+  CHECK(slurp(root / "log") == "four\n");
+  CHECK(slurp(root / "log.1") == "three\n");
+  // A line that is larger than the limit has a file of its own, and a folder is in nobody's way.
+  REQUIRE(disk->append("log", kAtEnd, std::string(20, 'x') + "\n", 10));
+  CHECK(slurp(root / "log.1") == "four\n");
+  fs::remove(root / "log.1");
+  fs::create_directory(root / "log.1");
+  REQUIRE(disk->append("log", kAtEnd, "five\n", 10));
+  CHECK(slurp(root / "log") == std::string(20, 'x') + "\nfive\n");
+  // Only what is appended wherever the end is moves a file.
+  REQUIRE(disk->append("other", 0, "12345678\n", 10));
+  REQUIRE(disk->append("other", 9, "9\n", 10));
+  CHECK(slurp(root / "other") == "12345678\n9\n");
 }
 
 TEST_CASE("what is held is locked for everybody else until it is let go") {
@@ -173,7 +193,7 @@ TEST_CASE("A04 A05 A08 A09 a path that leads outside is refused") {
     CHECK(read_code(*disk, path) == Errc::not_regular);
     CHECK(code_of(disk->create(path, "x")) == Errc::not_regular);
     CHECK(code_of(disk->replace(path, {}, "x")) == Errc::not_regular);
-    CHECK(code_of(disk->append(path, 0, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->append(path, 0, "x", 0)) == Errc::not_regular);
     CHECK(code_of(disk->move("a", digest_of("a"), path)) == Errc::not_regular);
   }
   CHECK(count_files(outer.path()) == 1);
@@ -192,7 +212,7 @@ TEST_CASE("A06 A10 links are not followed, on the way or at the end") {
   CHECK(read_code(*disk, "file") == Errc::not_regular);
   CHECK(read_code(*disk, "magic/etc/passwd") == Errc::not_regular);
   CHECK(code_of(disk->replace("file", digest_of("secret"), "x")) == Errc::not_regular);
-  CHECK(code_of(disk->append("file", 6, "x")) == Errc::not_regular);
+  CHECK(code_of(disk->append("file", 6, "x", 0)) == Errc::not_regular);
   CHECK(code_of(disk->create("folder/new", "x")) == Errc::not_regular);
   CHECK(code_of(disk->create("folder/new/new", "x")) == Errc::not_regular);
   CHECK(slurp(outer / "out/secret") == "secret");
@@ -239,7 +259,7 @@ TEST_CASE("A07 a link swapped in between never leads outside") {
     const auto file = disk->read("real/x", kMax);
     fine += file ? 1 : 0;
     leaked = leaked || (file && file->bytes != "fine");
-    const auto appended = disk->append("real/x", 6, "!");
+    const auto appended = disk->append("real/x", 6, "!", 0);
     leaked = leaked || appended.has_value();
   }
   done = true;
@@ -271,7 +291,7 @@ TEST_CASE("A12 A13 what is no regular file is refused at once") {
   for (const std::string& name : names) {
     CAPTURE(name);
     CHECK(read_code(*disk, name) == Errc::not_regular);
-    CHECK(code_of(disk->append(name, 0, "x")) == Errc::not_regular);
+    CHECK(code_of(disk->append(name, 0, "x", 0)) == Errc::not_regular);
     CHECK(code_of(disk->replace(name, {}, "x")) == Errc::not_regular);
     CHECK(code_of(disk->create(name, "x")) == Errc::changed);
   }
@@ -416,7 +436,7 @@ TEST_CASE("A45 a full disk is told apart and leaves the old file") {
     const std::string large(60'000, 'y');
     CHECK(code_of(disk->replace("state", digest_of("old"), large)) == Errc::no_space);
     CHECK(code_of(disk->create("new", large)) == Errc::no_space);
-    CHECK(code_of(disk->append("log", 5, large)) == Errc::no_space);
+    CHECK(code_of(disk->append("log", 5, large, 0)) == Errc::no_space);
     CHECK(code_of(write_file_durably(root / "state", large, 0640)) == Errc::no_space);
     CHECK(slurp(root / "state") == "old");
     CHECK(slurp(root / "log") == "line\n");
@@ -467,10 +487,10 @@ TEST_CASE("create makes folders, and never overwrites") {
 TEST_CASE("append checks the size, and creates what is expected not to be there") {
   const TempFolder root;
   const auto disk = disk_of(root.path());
-  REQUIRE(disk->append("log/x.jsonl", 0, "one\n"));
-  REQUIRE(disk->append("log/x.jsonl", 4, "two\n"));
-  CHECK(code_of(disk->append("log/x.jsonl", 4, "three\n")) == Errc::changed);
-  CHECK(code_of(disk->append("log/y.jsonl", 4, "three\n")) == Errc::changed);
+  REQUIRE(disk->append("log/x.jsonl", 0, "one\n", 0));
+  REQUIRE(disk->append("log/x.jsonl", 4, "two\n", 0));
+  CHECK(code_of(disk->append("log/x.jsonl", 4, "three\n", 0)) == Errc::changed);
+  CHECK(code_of(disk->append("log/y.jsonl", 4, "three\n", 0)) == Errc::changed);
   CHECK(slurp(root / "log/x.jsonl") == "one\ntwo\n");
 }
 
@@ -501,8 +521,8 @@ TEST_CASE("while the root is away nothing is written, and nothing taken to be go
     if (another)
       fs::create_directory(root);
     CHECK(code_of(disk->replace("a", digest_of("1"), "2")) == Errc::away);
-    CHECK(code_of(disk->append("a", 1, "2")) == Errc::away);
-    CHECK(code_of(disk->append("a", kAtEnd, "2")) == Errc::away);
+    CHECK(code_of(disk->append("a", 1, "2", 0)) == Errc::away);
+    CHECK(code_of(disk->append("a", kAtEnd, "2", 0)) == Errc::away);
     CHECK(code_of(disk->create("b", "2")) == Errc::away);
     CHECK(code_of(disk->move("a", digest_of("1"), "c")) == Errc::away);
     CHECK(code_of(disk->move("b", Digest{}, "c")) == Errc::away);
@@ -554,8 +574,9 @@ TEST_CASE("A39 a root that was replaced is noticed, and the new one held instead
   // What was moved away is not read on, and what stands there now not before it is held.
   CHECK(code_of(disk->read("a", kMax)) == Errc::away);
   CHECK(code_of(disk->list("", 0)) == Errc::away);
-  for (const auto& done : {disk->create("b", "x"), disk->replace("a", digest_of("old"), "x"),
-                           disk->append("c", kAtEnd, "x"), disk->move("a", digest_of("old"), "d")})
+  for (const auto& done :
+       {disk->create("b", "x"), disk->replace("a", digest_of("old"), "x"),
+        disk->append("c", kAtEnd, "x", 0), disk->move("a", digest_of("old"), "d")})
     CHECK(code_of(done) == Errc::away);
   CHECK_FALSE((*root)->is_current());
   auto found = open_folder(outer / "root");

@@ -94,6 +94,18 @@ Finding byte_order_mark_warning() {
 
 }  // namespace
 
+LoadLimits limits_up_to(std::size_t max_bytes, LoadLimits limits) {
+  if (max_bytes > limits.max_bytes) {
+    const std::size_t times = 1 + max_bytes / limits.max_bytes;
+    limits.max_memory_bytes *= times;
+    limits.max_yaml_bytes *= times;
+    limits.max_object_members *= times;
+    limits.max_yaml_nodes *= times;
+  }
+  limits.max_bytes = max_bytes;
+  return limits;
+}
+
 bool has_error(const Findings& findings) {
   return std::any_of(findings.begin(), findings.end(),
                      [](const Finding& finding) { return finding.severity == Severity::error; });

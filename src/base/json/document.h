@@ -35,6 +35,9 @@ struct LoadLimits {
   bool doubt_numbers = false;  ///< warn of integers beyond 64 bits, which lose digits
   bool operator==(const LoadLimits&) const = default;
 };
+/// The limits for files of this size. A larger file takes more memory and time, so the other limits
+/// grow with it.
+LoadLimits limits_up_to(std::size_t max_bytes, LoadLimits limits = {});
 
 /// Line and column start at 1; columns count code points. `offset` is in bytes from the start of
 /// the file.

@@ -42,7 +42,7 @@ bool counts(const Rehearsal& rehearsal, const FlowId& flow, const std::string& p
 }
 
 DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
-                      const std::string& path, Schemas& schemas) {
+                      const std::string& path, Schemas& schemas, const LoadLimits& load) {
   DocumentReport document{path, match.kind->kind, DocumentVerdict::absent, {}};
   auto file = rehearsal.read(path);
   if (!file && file.error().code == Errc::not_found)
@@ -64,14 +64,14 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
   }
   const Digest digest = file->digest;
   const std::string bytes = std::move(file->bytes);
-  DocumentCheck checked = check_document(match, path, bytes, schemas, LoadLimits{});
+  DocumentCheck checked = check_document(match, path, bytes, schemas, load);
   document.verdict = checked.accepted() ? DocumentVerdict::accepted : DocumentVerdict::rejected;
   document.findings = std::move(checked.findings);
   // Faults that stop the flow although baton accepts the file, as `baton validate` reports them.
   if (checked.accepted()) {
-    Findings more = check_document(match, path, bytes, schemas.of(*match.kind), LoadLimits{},
-                                   real_clock()->wall())
-                        .findings;
+    Findings more =
+        check_document(match, path, bytes, schemas.of(*match.kind), load, real_clock()->wall())
+            .findings;
     std::copy_if(more.begin(), more.end(), std::back_inserter(document.findings),
                  [](const Finding& each) { return each.severity == Severity::error; });
   }
@@ -88,8 +88,9 @@ DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
 }
 
 /// The documents of a flow: those in the journal, the named one, and those with a fixed path.
-std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& flow,
-                                    const std::string& named, Schemas& schemas) {
+std::vector<DocumentReport> reports(const Context& context, const Rehearsal& rehearsal,
+                                    const FlowId& flow, const std::string& named,
+                                    Schemas& schemas) {
   std::set<std::string> paths;
   if (!named.empty())
     paths.insert(named);
@@ -107,7 +108,7 @@ std::vector<DocumentReport> reports(const Rehearsal& rehearsal, const FlowId& fl
   std::vector<DocumentReport> documents;
   for (const std::string& path : paths)
     if (const auto match = rehearsal.catalog().match(path))
-      documents.push_back(report(rehearsal, *match, path, schemas));
+      documents.push_back(report(rehearsal, *match, path, schemas, load_limits(context.config())));
   return documents;
 }
 
@@ -119,7 +120,7 @@ ExitCode show(const ExplainArguments& arguments, const Context& context, const R
   const FlowRecord* const record = rehearsal.record(flow);
   Explanation explanation =
       explain(record == nullptr ? none : *record, rehearsal.plan(), rehearsal.root_control(),
-              reports(rehearsal, flow, named, schemas));
+              reports(context, rehearsal, flow, named, schemas));
   // With --as, the file was checked as if it were at its usual path. Show the user's path.
   if (!arguments.as.empty())
     for (DocumentReport& document : explanation.documents)
@@ -140,7 +141,7 @@ ExitCode explain_alone(const ExplainArguments& arguments, const Context& context
   auto choice = KindChoice::named(catalog, arguments.as);
   if (!choice)
     return complain(choice.error());
-  auto text = read_file(arguments.what, LoadLimits{}.max_bytes);
+  auto text = read_file(arguments.what, load_limits(context.config()).max_bytes);
   if (!text)
     return complain(text.error());
   const std::string path = path_in_pattern(choice->kind().pattern, arguments.what);

@@ -96,14 +96,14 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
   auto disk = real_disk(*root);
   if (!disk)
     return complain(disk.error());
-  if (const auto there = (*disk)->read(mailbox->path, LoadLimits{}.max_bytes);
+  if (const auto there = (*disk)->read(mailbox->path, load_limits(context->config()).max_bytes);
       !there && there.error().code == Errc::not_found) {
     const auto first = with_message(*mailbox, "{}", *message);
     if (!first)
       return complain(first.error());
     Schemas schemas(schemas_below(context->folder()));
-    const DocumentCheck checked =
-        check_document(*catalog.match(mailbox->path), mailbox->path, *first, schemas, LoadLimits{});
+    const DocumentCheck checked = check_document(*catalog.match(mailbox->path), mailbox->path,
+                                                 *first, schemas, load_limits(context->config()));
     if (!checked.accepted()) {
       std::string faults = "the message would break the mailbox; nothing was written\n";
       for (const Finding& finding : checked.findings)

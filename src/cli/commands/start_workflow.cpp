@@ -41,8 +41,8 @@ Result<File> read_workflow(const std::string& name, const Context& context,
   if (!choice)
     return pass_on(choice);
   Schemas schemas(schemas_below(context.folder()));
-  const DocumentCheck checked =
-      check_document(choice->match(name), name, *std::move(text), schemas, LoadLimits{});
+  const DocumentCheck checked = check_document(choice->match(name), name, *std::move(text), schemas,
+                                               load_limits(context.config()));
   for (const Finding& finding : checked.findings)
     complain((finding.severity == Severity::warning ? "warning: " : "") + describe(finding, name));
   if (!checked.accepted())

@@ -101,6 +101,7 @@ Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places
   auto context = Context::open_active(places, root.empty() ? "" : folder, true);
   if (context) {
     file.schemas_ = std::make_unique<Schemas>(schemas_below(context->folder()));
+    file.load_ = load_limits(context->config());
     const auto dialects = known_dialects(context->config());
     if (!dialects)
       return fail(
@@ -128,7 +129,7 @@ Result<StateFileEdit> StateFileEdit::open(const std::string& named, const Places
 }
 
 Result<FileBytes> StateFileEdit::read() {
-  auto bytes = disk_->read(name_, LoadLimits{}.max_bytes);
+  auto bytes = disk_->read(name_, load_.max_bytes);
   if (!bytes)
     bytes.error().where = shown_;
   return bytes;
@@ -148,8 +149,8 @@ std::vector<LateWrite> StateFileEdit::late_writes(Millis waited) {
 Findings StateFileEdit::check(const std::string& text) {
   const auto match = path_.empty() ? std::nullopt : catalog_.match(path_);
   if (match)
-    return check_document(*match, shown_, text, *schemas_, LoadLimits{}).findings;
-  auto loaded = load_document(text, Format::json);
+    return check_document(*match, shown_, text, *schemas_, load_).findings;
+  auto loaded = load_document(text, Format::json, load_);
   return loaded ? Findings{} : loaded.error().findings;
 }
 

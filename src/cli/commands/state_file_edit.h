@@ -54,6 +54,7 @@ class StateFileEdit {
   Digest written_;
   std::unique_ptr<Disk> disk_;
   std::unique_ptr<Schemas> schemas_;
+  LoadLimits load_;
   Catalog catalog_;
 };
 

@@ -110,7 +110,8 @@ Options& describe(Options& options, ValidateArguments& arguments) {
                "Report doubts about a schema as errors, not as warnings");
   options.flag("--warnings-as-errors", request.rules.warnings_as_errors, "Exit 1 on warnings too");
   options.value("--max-size", arguments.max_size, "SIZE",
-                "Maximum file size in bytes, or with a unit (16MiB); larger files are errors");
+                "Maximum file size in bytes, or with a unit (16MiB), in place of `limits: "
+                "max_file`; larger files are errors");
   options.exclude("--as", {"--schema"});
   return options;
 }
@@ -134,16 +135,7 @@ bool settle(ValidateArguments& arguments) {
                printable(arguments.max_size, 40));
       return false;
     }
-    LoadLimits& load = request.rules.load;
-    // A larger size means more memory and time: scale the other limits.
-    const std::size_t times = 1 + *size / load.max_bytes;
-    if (*size > load.max_bytes) {
-      load.max_memory_bytes *= times;
-      load.max_yaml_bytes *= times;
-      load.max_object_members *= times;
-      load.max_yaml_nodes *= times;
-    }
-    load.max_bytes = *size;
+    request.max_bytes = *size;
   }
   for (const std::string& text : arguments.maps) {
     auto map = parse_schema_map(text);
@@ -205,6 +197,11 @@ ExitCode validate_command(Words words) {
     return complain(context.error());
   if (const auto all = context->all_there(); !all)
     return complain(all.error());
+  LoadLimits& load = arguments.request.rules.load;
+  const bool doubt = load.doubt_numbers;
+  load = arguments.request.max_bytes > 0 ? limits_up_to(arguments.request.max_bytes)
+                                         : load_limits(context->config());
+  load.doubt_numbers = doubt;
   auto inspection = Validation(arguments.request, *context).all();
   if (!inspection)
     return complain(inspection.error());

@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kMaxDepth = 32;
+/// A log that is too large is checked in such parts; no line may be longer.
+constexpr std::size_t kLogPart = 4U << 20U;
 
 /// Reads one byte more than the limit, so that a text that is too large is noticed.
 Result<std::string> standard_input(std::size_t max_bytes) {
@@ -267,7 +269,10 @@ void Validation::named(const std::string& path, Inspection& inspection) {
       relative = below(context_.root(), *real).value_or("");
   const auto found = match(path, relative);
   auto text = read_file(path, request_.rules.load.max_bytes);
-  if (!text)
+  if (!text && text.error().code == Errc::too_large && found &&
+      found->kind->format == Format::jsonl)
+    log(LogParts::at(path), {path, relative.empty() ? path : relative, ""}, *found, inspection);
+  else if (!text)
     unfit(path, text.error(), Named::yes, inspection);
   else if (!found)
     inspection.skip(path);
@@ -287,16 +292,17 @@ bool Validation::of_daemon(const std::string& path, Inspection& inspection) {
   const auto found = relative ? catalog_.match(*relative) : std::nullopt;
   if (!found)
     return false;
-  auto disk = real_disk(root);
-  if (!disk) {
-    inspection.unreadable(path, disk.error());
+  auto folder = RootFolder::open(root);
+  if (!folder) {
+    inspection.unreadable(path, folder.error());
     return true;
   }
+  const auto disk = real_disk(*folder);
   std::error_code error;
   if (way.link == way.path)
     inspection.unreadable(path, is_link());
   else if (fs::exists(fs::symlink_status(way.path, error)))
-    read(**disk, *relative, {path, *relative, ""}, *found, Named::yes, inspection);
+    read(**folder, *disk, *relative, {path, *relative, ""}, *found, Named::yes, inspection);
   else
     return false;
   return true;
@@ -333,7 +339,7 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
       as = {as.shown, name, *real};
     }
     if (kind && wanted(name))
-      read(*disk, name, as, *kind, Named::no, inspection);
+      read(**root, *disk, name, as, *kind, Named::no, inspection);
     else if (!kind && !is_folder)
       doubt_name(as.shown, name, inspection);
   }
@@ -356,7 +362,7 @@ Result<void> Validation::tree(Inspection& inspection) {
   const auto disk = real_disk(*root);
   for (const auto& [name, is_folder] : names)
     if (const auto found = catalog_.match(name))
-      read(*disk, name, {name, name, ""}, *found, Named::no, inspection);
+      read(**root, *disk, name, {name, name, ""}, *found, Named::no, inspection);
     else if (!is_folder)
       doubt_name(name, name, inspection);
   return {};
@@ -461,13 +467,31 @@ Result<void> Validation::index(Inspection& inspection) {
                                 });
 }
 
-void Validation::read(Disk& disk, const std::string& name, const FileName& as,
-                      const Catalog::Match& match, Named named, Inspection& inspection) {
-  auto file = disk.read(name, request_.rules.load.max_bytes);
+void Validation::read(const RootFolder& root, Disk& disk, const std::string& name,
+                      const FileName& as, const Catalog::Match& match, Named named,
+                      Inspection& inspection) {
+  const std::size_t most = request_.rules.load.max_bytes;
+  auto file = disk.read(name, most);
+  if (file && is_almost_too_large(file->bytes.size(), request_.rules.load) &&
+      match.kind->format != Format::jsonl)
+    inspection.warn(as.shown,
+                    {.severity = Severity::warning,
+                     .rule = "file",
+                     .message = almost_too_large(file->bytes.size(), request_.rules.load)});
   if (file)
     inspection.check_document(as, std::move(file->bytes), match);
+  else if (file.error().code == Errc::too_large && match.kind->format == Format::jsonl)
+    log(LogParts::below(root, name), as, match, inspection);
   else if (file.error().code != Errc::not_found)
     unfit(as.shown, file.error(), named, inspection);
+}
+
+void Validation::log(Result<LogParts> parts, const FileName& as, const Catalog::Match& match,
+                     Inspection& inspection) const {
+  if (!parts)
+    return inspection.unreadable(as.shown, parts.error());
+  const std::size_t part = std::min(kLogPart, request_.rules.load.max_bytes);
+  inspection.check_log(as, match, [&] { return parts->next(part); });
 }
 
 /// Reads the file as the daemon does: through no link, and nothing outside the root.
@@ -486,11 +510,12 @@ Result<std::string> Validation::related(const std::string& root, const std::stri
 void Validation::unfit(const std::string& path, const Error& error, Named named,
                        Inspection& inspection) const {
   const std::size_t most = request_.rules.load.max_bytes;
+  const char* const key =
+      request_.max_bytes > 0 ? " (--max-size)" : " (limits: max_file, or --max-size)";
   if (error.code == Errc::too_large)
-    inspection.refuse(path,
-                      {.rule = "json",
-                       .message = error.message,
-                       .expected = "at most " + std::to_string(most) + " bytes (--max-size)"});
+    inspection.refuse(path, {.rule = "json",
+                             .message = error.message + key,
+                             .expected = "at most " + std::to_string(most) + " bytes"});
   else if (error.code == Errc::not_regular && named == Named::no)
     inspection.refuse(path, {.rule = "file", .message = error.message});
   else

@@ -13,6 +13,7 @@
 #include "core/catalog.h"
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
+#include "io/files/log_parts.h"
 #include "io/system/git.h"
 #include "workspace/context.h"
 #include "workspace/inspection.h"
@@ -42,6 +43,7 @@ struct ValidationRequest {
   std::string as;                  ///< a kind; empty: by the path
   std::string schema;              ///< a schema by itself; empty: that of the kind
   std::vector<SchemaMap> maps;
+  std::size_t max_bytes = 0;  ///< of a file; 0: as the configuration says
   Inspection::Rules rules;
 };
 
@@ -71,8 +73,11 @@ class Validation {
   Result<void> tree(Inspection& inspection);
   Result<void> index(Inspection& inspection);
   Result<void> unknown(const GitRepository& repository, Inspection& inspection) const;
-  void read(Disk& disk, const std::string& name, const FileName& as, const Catalog::Match& match,
-            Named named, Inspection& inspection);
+  void read(const RootFolder& root, Disk& disk, const std::string& name, const FileName& as,
+            const Catalog::Match& match, Named named, Inspection& inspection);
+  /// Checks a log that is too large to be read as a whole.
+  void log(Result<LogParts> parts, const FileName& as, const Catalog::Match& match,
+           Inspection& inspection) const;
   Result<std::string> related(const std::string& root, const std::string& path) const;
   void unfit(const std::string& path, const Error& error, Named named,
              Inspection& inspection) const;

@@ -139,6 +139,8 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
                                 "the run before is kept"});
     updates.emplace_back(Move{snapshot.paths.events(), Digest{}, record.archived + "/events.jsonl",
                               "the run before is kept"});
+    updates.emplace_back(Move{snapshot.paths.events() + ".1", Digest{},
+                              record.archived + "/events.jsonl.1", "the run before is kept"});
   }
   Json state = json_of(record, nullptr);
   state.set("updated_at", stamp(view.wall));

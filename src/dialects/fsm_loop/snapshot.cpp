@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json/document.h"
+#include "base/size.h"
 #include "base/text.h"
 #include "dialects/fsm_loop/fsm_loop.h"
 #include "dialects/fsm_loop/shell_access.h"
@@ -20,6 +21,14 @@ FileKind kind(std::string name, std::string pattern, Format format) {
   // events and the lock are for other programs.
   result.essential = result.kind == "state";
   result.kept = result.kind != "events";
+  return result;
+}
+
+FileKind events(const Json& options, std::string pattern) {
+  constexpr std::uint64_t kUsual = 64U << 20U;
+  FileKind result = kind("events", std::move(pattern), Format::jsonl);
+  result.rotate_above_bytes =
+      parse_size(json::text(*options, "max_events_file").value_or("")).value_or(kUsual);
   return result;
 }
 
@@ -39,7 +48,7 @@ std::vector<FileKind> files(const Json& options) {
   return {kind("definition", path + "/{flow}.fsm.yaml", Format::yaml),
           kind("definition", path + "/{flow}.yaml", Format::yaml),
           kind("state", running + ".state.json", Format::json),
-          kind("events", running + ".events.jsonl", Format::jsonl),
+          events(options, running + ".events.jsonl"),
           kind("lock", running + ".lock", Format::json),
           process_id(running + ".pid")};
 }
@@ -48,7 +57,7 @@ std::vector<std::string> own_files(const Json& options) {
   std::string path(json::text(*options, "path").value_or(".loops"));
   while (path.size() > 1 && path.ends_with('/'))
     path.pop_back();
-  return {path + "/.history/{flow}/{part}"};
+  return {path + "/.history/{flow}/{part}", path + "/.running/{flow}.events.jsonl.1"};
 }
 
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path) {

@@ -125,6 +125,8 @@ Result<void> UpdateBuilder::append(FlowRecord& record, FlowState& docs, const Ap
     return done;
   Intent intent = intent_of(Intent::Kind::append, record, update.path, update.text, update.why);
   intent.assumes_bytes = update.assumes_bytes;
+  if (const auto match = catalog_.match(update.path))
+    intent.rotate_above = match->kind->rotate_above_bytes;
   draft.plan_write(std::move(intent));
   return {};
 }

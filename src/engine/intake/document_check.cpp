@@ -5,6 +5,7 @@
 
 #include "base/embedded.h"
 #include "base/schema/uri.h"
+#include "base/size.h"
 #include "findings/report.h"
 
 namespace baton {
@@ -197,6 +198,15 @@ std::string findings_json(const std::string& path, const Findings& findings) {
   for (const Finding& finding : findings)
     all.push(finding_json(path, finding));
   return all.dump();
+}
+
+bool is_almost_too_large(std::size_t bytes, const LoadLimits& limits) {
+  return bytes <= limits.max_bytes && bytes >= limits.max_bytes / 4 * 3;
+}
+
+std::string almost_too_large(std::size_t bytes, const LoadLimits& limits) {
+  return "the file has " + size_text(bytes) + "; above " + size_text(limits.max_bytes) +
+         " baton does not take it (limits: max_file)";
 }
 
 }  // namespace baton

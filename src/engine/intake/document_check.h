@@ -86,4 +86,9 @@ DocumentCheck checked_after(DocumentCheck checked, const Document& before, bool 
 /// A JSON array of findings as `validate --json` prints them, each with `path`.
 std::string findings_json(const std::string& path, const Findings& findings);
 
+/// Whether a document has three quarters of the size that it may have.
+bool is_almost_too_large(std::size_t bytes, const LoadLimits& limits);
+/// What people are told then.
+std::string almost_too_large(std::size_t bytes, const LoadLimits& limits);
+
 }  // namespace baton

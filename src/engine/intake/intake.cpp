@@ -146,6 +146,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     return {};
   }
   no_longer_ignored();
+  note_size(*match, path, bytes->bytes.size(), draft);
   const FlowRecord* const record = draft.find(match->flow);
   const bool was_gone =
       record != nullptr && record->accepted.contains(path) && !record->accepted.at(path).present;
@@ -237,12 +238,38 @@ void Intake::not_read(const Catalog::Match& match, const std::string& path, cons
     return gone(match, path, draft);
   if (error.code == Errc::busy && unsettled_.wait(path, match.flow, {}, draft.now, kStarved))
     return;
+  if (error.code == Errc::too_large) {
+    // A file that grows on is reported once, so its size is no part of the digest.
+    const std::string digest = "larger than " + std::to_string(limits_.max_bytes);
+    const Error named{error.code,
+                      error.message +
+                          " (limits: max_file), so baton does not take it; make the file smaller, "
+                          "or raise max_file and `baton reload`",
+                      error.where};
+    return reject(match, path, digest_of(digest), {unreadable(named)}, draft);
+  }
   reject(match, path, digest_of(error.message), {unreadable(error)}, draft);
   if (error.code != Errc::busy)
     return;
   // The shortage lasts: it has been reported now, and baton keeps trying.
   starved_ = true;
   (void)unsettled_.wait(path, match.flow, {}, draft.now, kStarved);
+}
+
+void Intake::note_size(const Catalog::Match& match, const std::string& path, std::size_t bytes,
+                       Draft& draft) {
+  const FlowRecord* const root = draft.find(FlowId{});
+  const bool known = root != nullptr && root->notified.large.contains(path);
+  const bool large = match.kind->format != Format::jsonl && is_almost_too_large(bytes, limits_);
+  if (large == known)
+    return;
+  auto& all = draft.touch(FlowId{}).notified.large;
+  if (!large) {
+    all.erase(path);
+  } else if (all.size() < kMostIgnored) {
+    all.insert(path);
+    draft.event("warning", match.flow, path + ": " + almost_too_large(bytes, limits_));
+  }
 }
 
 Result<bool> Intake::is_copy(const Catalog::Match& match, const std::string& path,
@@ -335,6 +362,7 @@ bool Intake::no_longer_rejected(const FlowId& flow, const std::string& path, Dra
 void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& draft) {
   unsettled_.settled(path);
   size_ceiling_.settled(path);
+  note_size(match, path, 0, draft);
   // Without the file they count themselves.
   if (const auto copies = copies_.extract(path); !copies.empty())
     for (const std::string& copy : copies.mapped())

@@ -122,6 +122,9 @@ class Intake {
   /// Checks a version, also against the last accepted one.
   Result<DocumentCheck> check_after(const Catalog::Match& match, const std::string& path,
                                     const FileBytes& bytes, const Draft& draft);
+  /// Warns once of a document that is almost too large.
+  void note_size(const Catalog::Match& match, const std::string& path, std::size_t bytes,
+                 Draft& draft);
   void not_read(const Catalog::Match& match, const std::string& path, const Error& error,
                 Draft& draft);
   void gone(const Catalog::Match& match, const std::string& path, Draft& draft);

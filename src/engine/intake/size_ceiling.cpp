@@ -1,20 +1,9 @@
 #include "engine/intake/size_ceiling.h"
 
+#include "base/size.h"
+
 namespace baton {
 namespace {
-
-/// `64 MiB`, `4.5 MiB`, `700 KiB`; rounded up, so that what is above a limit never reads like it.
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::uint64_t kKib = 1U << 10U;
-  constexpr std::uint64_t kMib = 1U << 20U;
-  if (bytes < kKib)
-    return std::to_string(bytes) + " bytes";
-  if (bytes < kMib)
-    return std::to_string((bytes + kKib - 1) / kKib) + " KiB";
-  const std::uint64_t tenths = (bytes * 10 + kMib - 1) / kMib;
-  return std::to_string(tenths / 10) + (tenths % 10 == 0 ? "" : "." + std::to_string(tenths % 10)) +
-         " MiB";
-}
 
 std::string sentence(std::uint64_t size_bytes, const char* whose, std::uint64_t limit_bytes,
                      const char* key, const char* action) {

@@ -65,8 +65,11 @@ void PendingWrites::put_off(Waiting& waiting, const Error& error, Time now, std:
 }
 
 void PendingWrites::assign(Intent& write, const Catalog& catalog) {
-  if (const auto match = catalog.match(write.path))
-    write.flow = match->flow;
+  const auto match = catalog.match(write.path);
+  if (!match)
+    return;
+  write.flow = match->flow;
+  write.rotate_above = match->kind->rotate_above_bytes;
 }
 
 void PendingWrites::assign_all(const Catalog& catalog) {

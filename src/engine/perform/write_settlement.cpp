@@ -11,7 +11,7 @@ Result<void> perform(Disk& disk, const Intent& write) {
     case Intent::Kind::restore:
       return disk.replace(write.path, write.assumes, write.bytes);
     case Intent::Kind::append:
-      return disk.append(write.path, write.assumes_bytes, write.bytes);
+      return disk.append(write.path, write.assumes_bytes, write.bytes, write.rotate_above);
     case Intent::Kind::create:
       return disk.create(write.path, write.bytes);
     case Intent::Kind::move:
@@ -34,6 +34,10 @@ std::size_t begun(std::string_view there, std::string_view text) {
       return most;
   }
   return 0;
+}
+
+bool has_lines(const FileBytes& there, const Intent& write) {
+  return there.bytes.find(write.bytes) != std::string::npos;
 }
 
 Settled settle_append(Intent& write, std::string_view there) {
@@ -109,6 +113,12 @@ Result<Settled> settle(Disk& disk, Intent& write, std::size_t max_bytes) {
   // A log may be longer than the limit for documents.
   const bool log = write.assumes_bytes == kAtEnd || write.assumes == Digest{};
   auto there = disk.read(write.path, log ? kMaxLogBytes : max_bytes);
+  // A later write may have renamed the file to which this one was appended.
+  if (write.rotate_above > 0 && write.assumes_bytes == kAtEnd &&
+      (there || there.error().code == Errc::not_found) && !(there && has_lines(*there, write)))
+    if (const auto before = disk.read(write.path + ".1", kMaxLogBytes);
+        before && has_lines(*before, write))
+      return Settled::done;
   if (there)
     return settle_present(disk, write, *there, max_bytes);
   const Errc why = there.error().code;

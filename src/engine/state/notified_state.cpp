@@ -72,6 +72,7 @@ NotifiedState notified_state_of(const Json& json) {
       if (const Value* const path = json::child(each, "path"))
         notified.reverted.emplace(told_name(*path),
                                   parse_digest(text_of(each, "before")).value_or(Digest{}));
+  read_list(json, "large", notified.large, told_name);
   notified.first_start = json::child(*json, "first_start") != nullptr;
   return notified;
 }
@@ -97,6 +98,7 @@ Json json_of(const NotifiedState& notified) {
   write_list(json, "reverted", notified.reverted, [](const auto& row) {
     return Json::object({{"path", json_of_name(row.first)}, {"before", Json(hex(row.second))}});
   });
+  write_list(json, "large", notified.large, json_of_name);
   if (notified.first_start)
     json.set("first_start", Json(true));
   return json;

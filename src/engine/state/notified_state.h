@@ -25,6 +25,8 @@ struct NotifiedState {
   /// Of the root: paths of files that baton ignores, because of their name or because they belong
   /// to another program.
   std::set<std::string> ignored;
+  /// Of the root: paths of documents that are almost as large as they may be.
+  std::set<std::string> large;
   /// Of the root: baton has not looked at all its files since the first start on it.
   bool first_start = false;
 

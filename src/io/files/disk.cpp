@@ -79,8 +79,8 @@ class RealDisk final : public Disk {
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
-  Result<void> append(const std::string& path, std::uint64_t assumes_bytes,
-                      std::string_view bytes) override;
+  Result<void> append(const std::string& path, std::uint64_t assumes_bytes, std::string_view bytes,
+                      std::uint64_t rotate_above) override;
   Result<void> create(const std::string& path, std::string_view bytes) override;
   Result<void> make_last(const std::string& path, std::string_view bytes) override;
   Result<void> move(const std::string& from, const Digest& assumes, const std::string& to) override;
@@ -281,7 +281,7 @@ Result<void> RealDisk::replace(const std::string& path, const Digest& assumes,
 }
 
 Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_bytes,
-                              std::string_view bytes) {
+                              std::string_view bytes, std::uint64_t rotate_above) {
   if (auto fine = check_relative(path); !fine)
     return fine;
   const SplitPath at = split_path(path);
@@ -297,6 +297,11 @@ Result<void> RealDisk::append(const std::string& path, std::uint64_t assumes_byt
     return system_error(errno, "cannot be looked at", path);
   if (assumes_bytes != kAtEnd && static_cast<std::uint64_t>(before.st_size) != assumes_bytes)
     return fail(Errc::changed, "was changed meanwhile", path);
+  // If the name is taken by a folder, the file grows on: its lines are worth more.
+  if (assumes_bytes == kAtEnd && rotate_above > 0 && before.st_size > 0 &&
+      static_cast<std::uint64_t>(before.st_size) + bytes.size() > rotate_above &&
+      renameat(folder->get(), at.name.c_str(), folder->get(), (at.name + ".1").c_str()) == 0)
+    return create(path, bytes);
   // If the last line has no line feed, the appended lines would continue it.
   std::string ended;
   char last = '\n';

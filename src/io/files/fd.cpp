@@ -80,7 +80,10 @@ Result<std::string> read_all(int fd, std::size_t max_bytes, const std::string& w
   struct stat info {};
   if (fstat(fd, &info) == 0 && info.st_size > 0) {
     if (static_cast<std::uintmax_t>(info.st_size) > max_bytes)
-      return fail(Errc::too_large, "has more than " + std::to_string(max_bytes) + " bytes", where);
+      return fail(Errc::too_large,
+                  "has more than " + std::to_string(max_bytes) + " bytes, namely " +
+                      std::to_string(info.st_size),
+                  where);
     bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
   }
   std::array<char, 32768> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
