@@ -9,6 +9,7 @@
 #include "config/config_fields.h"
 #include "core/catalog.h"
 #include "dialects/rules/rule_check.h"
+#include "dialects/rules/subjects.h"
 
 namespace baton {
 namespace {
@@ -216,6 +217,29 @@ void check_cycles(const Fields& rule, const Json& out) {
                "react");
 }
 
+/// Reports a `subject_key` that no list can have, or that nothing would use.
+void check_subject_key(const Fields& rule, const Json& out) {
+  const auto key = rule.text("subject_key");
+  if (!key)
+    return;
+  const rules::Rule read = rules::read_rule(*out);
+  const auto places = rules::places_of(read);
+  if (key->starts_with('/'))
+    rule.error("subject_key",
+               "'" + printable(*key, 80) +
+                   "' is a pointer; write the name of a member that each element of the list has, "
+                   "such as " +
+                   printable(key->substr(1), 80),
+               "subject_key");
+  else if (std::none_of(places.begin(), places.end(), [](const rules::NamedPlace& each) {
+             return rules::subject_path(each.place.pointer).has_value();
+           }))
+    rule.error("subject_key",
+               "`subject_key` needs a list of subjects: put {subject} into `stage`, as in "
+               "/items/{subject}/status",
+               "subject_key");
+}
+
 /// Reports reactions that never start their agent, because another reaction starts it first.
 void check_outrun(const Fields& rule, const Json& out) {
   const rules::Rule read = rules::read_rule(*out);
@@ -248,6 +272,8 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
     check_place(rule, "stage", stage, names);
   out.set("stage", Json(stage));
   names.stage = rules::parse_place(stage).value_or(rules::Place{});
+  if (const auto key = rule.text("subject_key"))
+    out.set("subject_key", Json(*key));
   check_kinds(rule, names);
   read_values(rule.child("values"), names, out);
   out.set("react", read_reactions(rule.child("react"), names));
@@ -256,6 +282,7 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
       out.set(name, stages_of(rule, name));
   read_ignored(rule, out);
   check_cycles(rule, out);
+  check_subject_key(rule, out);
   check_outrun(rule, out);
   out.set("max_entries", entries_of(rule).value_or(number(std::int64_t{kMaxEntries})));
   out.set("breaker", read_breaker(rule.child("breaker")));

@@ -315,6 +315,56 @@ TEST_CASE("validate reports the stages that block a flow, and the daemon accepts
   }
 }
 
+TEST_CASE("elements of a list need a key of their own, and each fault says where") {
+  struct Row {
+    std::string items;
+    std::string found;  ///< pointer and message of each finding; empty: nothing
+  };
+  const std::vector<Row> rows = {
+      {R"([{"id": "A", "s": "go"}, {"id": 1, "s": true}, {"id": "B"}])", ""},
+      {R"([])", ""},
+      {R"({"A": {"s": "go"}})", ""},
+      {R"([{"key": "A", "s": "go"}])", ""},
+      {R"([{"name": "A", "s": "go"}])", ""},
+      {R"([{"s": "go"}])", "/items/0 the element has no `id`, by which baton knows it\n"},
+      {R"([{"id": "A"}, {"key": "B"}])",
+       "/items/1 the element has no `id`, by which baton knows it\n"},
+      {R"([{"id": "A"}, "B"])",
+       "/items/1 each element of the list is a subject, but this one is a string\n"},
+      {R"([null])", "/items/0 each element of the list is a subject, but this one is null\n"},
+      {R"([[1]])", "/items/0 each element of the list is a subject, but this one is an array\n"},
+      {R"([{"id": ""}])", "/items/0/id `id` is the key of the element, but it is an empty text\n"},
+      {R"([{"id": null}])", "/items/0/id `id` is the key of the element, but it is null\n"},
+      {R"([{"id": true}])", "/items/0/id `id` is the key of the element, but it is a boolean\n"},
+      {R"([{"id": {}}])", "/items/0/id `id` is the key of the element, but it is an object\n"},
+      {R"([{"id": "1"}, {"id": 1.0}])", "/items/1/id `1` is the `id` of /items/0 too\n"},
+      {R"([{"id": "A", "s": null}])", "/items/0/s a stage is a word, not null\n"},
+      {R"("A")", "/items expected an object with a member per subject, or a list, found string\n"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.items);
+    const Json options = read(
+        R"({"rules": [{"name": "r", "files": ["r.json"], "stage": "/items/{subject}/s", "react": [{"to": ["go"], "run": "d"}]}]})");
+    auto document = load_document(R"({"items": )" + row.items + "}", Format::json);
+    REQUIRE(document.has_value());
+    Accepted accepted;
+    accepted.document = *document;
+    accepted.kind = "r";
+    std::string found;
+    for (const Finding& each : rules_dialect().check("r.json", accepted, options, {}))
+      found += each.pointer + " " + each.message + "\n";
+    CHECK(found == row.found);
+  }
+}
+
+TEST_CASE("the schema of a list says what its subjects may have") {
+  const Json schema = read(R"({"type": "object", "properties": {"items": {"type": "array", "items":
+    {"type": "object", "properties": {"s": {"enum": ["go", "done"]}}}}}})");
+  CHECK(rules::words_at(*schema, "/items/{subject}/s") == std::vector<Word>{"go", "done"});
+  CHECK(rules::pointer_fault(*schema, "/items/{subject}/s").empty());
+  CHECK_FALSE(rules::pointer_fault(*schema, "/items/{subject}/t").empty());
+}
+
 TEST_CASE("the words of an enum are found where the pointer leads") {
   const Json schema = read(R"({"properties": {"s": {"$ref": "#/definitions/s"},
       "g": {"additionalProperties": {"properties": {"s": {"enum": ["a", 2, true]}}}},

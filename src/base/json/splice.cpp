@@ -192,17 +192,20 @@ Result<std::string> in_turn(std::string_view before, const std::vector<Edit>& ed
 }
 
 /// Each edit copies the text, so thousands of edits would be slow. Edits below different members of
-/// an object are independent: apply them member by member and copy the whole once. Nothing when an
-/// edit is about the object itself or leads nowhere.
+/// an object or items of a list are independent: apply them one by one and copy the whole once.
+/// Nothing when an edit is about the object or list itself, or leads nowhere.
 std::optional<std::string> by_members(std::string_view text, const std::vector<Edit>& edits) {
   const std::size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const Extent whole = scan::value_at(text, start);
-  if (text[whole.begin] != '{')
+  if (text[whole.begin] != '{' && text[whole.begin] != '[')
     return std::nullopt;
   const std::vector<Item> items = scan::items_at(text, whole.begin);
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < items.size(); ++i)
-    places.emplace(scan::unquote(part(text, items[i].name->begin, items[i].name->end)), i);
+    places.emplace(items[i].name
+                       ? scan::unquote(part(text, items[i].name->begin, items[i].name->end))
+                       : std::to_string(i),
+                   i);
   std::map<std::size_t, std::vector<Edit>> below;
   for (const Edit& edit : edits) {
     const auto tokens = pointer_tokens(edit.pointer);

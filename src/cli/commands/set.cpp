@@ -10,7 +10,9 @@
 #include "base/json/json.h"
 #include "base/text.h"
 #include "cli/commands/state_file_edit.h"
+#include "dialects/rules/subjects.h"
 #include "workspace/command.h"
+#include "workspace/environment.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 
@@ -22,6 +24,7 @@ struct SetArguments {
   std::string file;
   std::vector<std::string> changes;
   std::vector<std::string> expectations;
+  std::string subject;
 };
 
 /// `POINTER=JSON`, for example `/status="done"`.
@@ -143,13 +146,31 @@ std::string unmet(const Document& now, const std::vector<Pair>& expectations) {
   return {};
 }
 
+bool has_subject(const Pair& pair) {
+  return rules::subject_path(pair.pointer).has_value();
+}
+
+/// The pairs with the place of the subject in this version of the file: in a list, that of the
+/// element with this key.
+Result<std::vector<Pair>> placed(std::vector<Pair> pairs, const Value& root,
+                                 const std::string& subject, const std::string& subject_key) {
+  const rules::SubjectPlaces places(subject_key);
+  for (Pair& pair : pairs) {
+    if (!has_subject(pair))
+      continue;
+    auto pointer = places.pointer(root, pair.pointer, subject);
+    if (!pointer)
+      return fail(Errc::changed, "the list has no element for " + printable(subject, 80) + ", so " +
+                                     printable(pair.pointer, 200) + " is nowhere");
+    pair.pointer = *std::move(pointer);
+  }
+  return pairs;
+}
+
 ExitCode change(StateFileEdit& file, const std::vector<Pair>& changes,
-                const std::vector<Pair>& expectations) {
+                const std::vector<Pair>& expectations, const std::string& subject) {
   const bool is_yaml = file.shown().ends_with(".yaml") || file.shown().ends_with(".yml");
-  std::vector<json::Edit> edits;
-  edits.reserve(changes.size());
-  for (const Pair& each : changes)
-    edits.push_back({each.pointer, each.text});
+  const std::string subject_key = file.subject_key();
   return rewrite(file, [&](const std::string& now) -> Result<std::string> {
     const auto document = load_document(now, Format::json);
     if (!document) {
@@ -161,8 +182,17 @@ ExitCode change(StateFileEdit& file, const std::vector<Pair>& changes,
                                               "new file and rename it over this one"
                                             : ""));
     }
-    if (const std::string why = unmet(**document, expectations); !why.empty())
+    const auto expected = placed(expectations, (*document)->root(), subject, subject_key);
+    const auto wanted = placed(changes, (*document)->root(), subject, subject_key);
+    if (!expected || !wanted)
+      return fail(Errc::changed,
+                  (expected ? wanted : expected).error().message + "; nothing was changed");
+    if (const std::string why = unmet(**document, *expected); !why.empty())
       return fail(Errc::changed, why + "; nothing was changed");
+    std::vector<json::Edit> edits;
+    edits.reserve(wanted->size());
+    for (const Pair& each : *wanted)
+      edits.push_back({each.pointer, each.text});
     auto after = json::splice(now, edits);
     if (!after)
       return fail(Errc::changed, after.error().message);
@@ -182,7 +212,8 @@ ExitCode set_command(Words words) {
       "file keeps its formatting. Works without a daemon and without a configuration; a\n"
       "configuration that cannot be used is an error.\n"
       "\n"
-      "  baton set group_status.json '/A/status=\"waiting_qa\"' /A/attempts=2",
+      "  baton set group_status.json '/A/status=\"waiting_qa\"' /A/attempts=2\n"
+      "  baton set prd.json '/userStories/{subject}/passes=true' --subject US-001",
       {{ExitCode::fine, "changed, or the values were set already"},
        {ExitCode::failed,
         "not as expected, or the change would break the file; nothing was changed"},
@@ -195,6 +226,9 @@ ExitCode set_command(Words words) {
                 "What to set: a JSON pointer and a value; /- at the end appends to a list", true);
   options.values("--expect", arguments.expectations, "POINTER=JSON",
                  "Change nothing unless the file has this value");
+  options.value("--subject", arguments.subject, "NAME",
+                "The subject that {subject} in a pointer stands for, also in a list; default: "
+                "$BATON_SUBJECT");
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;
@@ -215,6 +249,13 @@ ExitCode set_command(Words words) {
   const auto expectations = parse_pairs(arguments.expectations);
   if (!expectations)
     return complain(expectations.error());
+  const std::string subject =
+      arguments.subject.empty() ? variable("BATON_SUBJECT") : arguments.subject;
+  if (subject.empty() && (std::any_of(changes->begin(), changes->end(), has_subject) ||
+                          std::any_of(expectations->begin(), expectations->end(), has_subject))) {
+    complain("{subject} stands for the subject of an agent; name one with --subject");
+    return ExitCode::usage;
+  }
   if (arguments.file.ends_with(".jsonl")) {
     complain(printable(arguments.file) + " is a log of lines; append a line to it instead");
     return ExitCode::usage;
@@ -222,7 +263,7 @@ ExitCode set_command(Words words) {
   auto file = StateFileEdit::open(arguments.file, arguments.places);
   if (!file)
     return complain(file.error());
-  return finish(change(*file, *changes, *expectations));
+  return finish(change(*file, *changes, *expectations, subject));
 }
 
 }  // namespace baton

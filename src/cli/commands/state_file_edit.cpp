@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "dialects/rules/layout.h"
 #include "io/files/disk.h"
 #include "io/files/displaced_files.h"
 #include "io/files/root.h"
@@ -152,6 +153,14 @@ Findings StateFileEdit::check(const std::string& text) {
     return check_document(*match, shown_, text, *schemas_, load_).findings;
   auto loaded = load_document(text, Format::json, load_);
   return loaded ? Findings{} : loaded.error().findings;
+}
+
+std::string StateFileEdit::subject_key() const {
+  const auto match = path_.empty() ? std::nullopt : catalog_.match(path_);
+  if (!match || match->flow.dialect != "rules")
+    return {};
+  const auto rule = rules::rule_of(match->flow, match->entry->options);
+  return rule ? rule->subject_key : std::string();
 }
 
 namespace {

@@ -43,6 +43,8 @@ class StateFileEdit {
   void late_noted(const LateWrite& write) { disk_->late_noted(write); }
   /// The findings of a new text.
   Findings check(const std::string& text);
+  /// `subject_key` of the file's rule; "" if it has none, or if no rule names the file.
+  std::string subject_key() const;
   /// The path as the user gave it.
   const std::string& shown() const { return shown_; }
 

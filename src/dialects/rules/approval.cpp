@@ -223,8 +223,10 @@ std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, co
     return Hold{reaction.run, subject, cause_of(Situation::rejected_by_person),
                 stage + " was rejected by " + printable(said.by, 80) +
                     (said.comment.empty() ? "" : ": " + printable(said.comment, 400)),
-                "write another stage at " + pointer_for(snapshot.rule().stage, subject) + " of " +
-                    path + ", then `baton validate " + shell_word(path) + "`"};
+                "write another stage at " +
+                    snapshot.pointer(snapshot.rule().stage, subject)
+                        .value_or(pointer_for(snapshot.rule().stage, subject)) +
+                    " of " + path + ", then `baton validate " + shell_word(path) + "`"};
   }
   const auto& decision = reaction.approval->decision;
   return Hold{reaction.run, subject, cause_of(Situation::approval_wanted),

@@ -1,3 +1,4 @@
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -29,20 +30,27 @@ void check_stage(const Value* stage, const std::string& pointer, FindingList& fi
 
 void check_stages(const Value& root, const std::string& pointer, FindingList& findings) {
   const auto found = [](const Value& value) { return std::string(json::type_name(value)); };
-  if (!root.IsObject() && !pointer.empty())
+  const auto path = subject_path(pointer);
+  const bool list = path && path->front.empty() && root.IsArray();
+  if (!root.IsObject() && !pointer.empty() && !list)
     return stage_fault("", "expected an object that holds the stage, found " + found(root), &root,
                        findings);
-  const auto at = pointer.find(kSubject);
-  if (at == std::string::npos)
+  if (!path)
     return check_stage(json::at(root, pointer), pointer, findings);
-  const std::string front = pointer.substr(0, at - 1);
-  const std::string rest = pointer.substr(at + kSubject.size());
+  const auto& [front, rest] = *path;
   const Value* const map = json::at(root, front);
   if (map == nullptr)
     return;
+  if (map->IsArray()) {
+    for (rapidjson::SizeType i = 0; i < map->Size(); ++i)
+      check_stage(json::at((*map)[i], rest), item_pointer(front, i) + rest, findings);
+    return;
+  }
   if (!map->IsObject())
-    return stage_fault(front, "expected an object with a member per subject, found " + found(*map),
-                       map, findings);
+    return findings.error(
+        "stage", front,
+        "expected an object with a member per subject, or a list, found " + found(*map), map,
+        "an object with a member per subject, or a list of objects");
   for (const auto& member : map->GetObject()) {
     const std::string_view name = json::name(member.name);
     const Value* const stage = json::at(member.value, rest);
@@ -59,7 +67,8 @@ void check_stages(const Value& root, const std::string& pointer, FindingList& fi
 /// none. The daemon accepts such documents and blocks the flow.
 void check_words(const Rule& rule, const Value& root, FindingList& findings) {
   const std::string& pointer = rule.stage.pointer;
-  const Stages stages = stages_in(root, pointer, "main");
+  const Stages stages = stages_in(root, pointer, "main", rule.subject_key);
+  const SubjectPlaces places(rule.subject_key);
   const bool alone = !rule.stage.document.empty() || rule.kinds.size() == 1;
   if (root.IsObject() && stages.empty() && alone && pointer.find(kSubject) == std::string::npos &&
       json::at(root, pointer) == nullptr)
@@ -70,11 +79,26 @@ void check_words(const Rule& rule, const Value& root, FindingList& findings) {
   const std::vector<std::string_view> words(known.begin(), known.end());
   for (const auto& [subject, stage] : stages)
     if (is_unknown_stage(rule, known, stage))
-      findings.error("unknown_stage", pointer_for(rule.stage, subject),
+      findings.error("unknown_stage", places.pointer(root, pointer, subject).value_or(pointer),
                      "`" + printable(stage, 60) + "` is no stage of the rule " + rule.name,
                      {.found = stage,
                       .expected = any_of_words(words),
                       .suggestion = meant_stage(known, stage).value_or("")});
+}
+
+/// Reports elements without a usable key, in all lists of the document whose elements are subjects.
+void check_lists(const Rule& rule, const std::string& document, const Value& root,
+                 FindingList& findings) {
+  std::set<std::string> fronts;
+  for (const NamedPlace& each : places_of(rule)) {
+    const std::string& name =
+        each.place.document.empty() ? rule.stage.document : each.place.document;
+    if (const auto path = subject_path(each.place.pointer);
+        path && (name.empty() || name == document))
+      fronts.insert(path->front);
+  }
+  for (const std::string& front : fronts)
+    check_keys(root, front, rule.subject_key, findings);
 }
 
 /// Reports an unknown decision. Otherwise baton would wait for the person forever.
@@ -108,6 +132,7 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
   FindingList list("rules");
   if (record == nullptr)
     return {};
+  check_lists(*rule, name, *record, list);
   if (rule->stage.document.empty() || rule->stage.document == name) {
     check_stages(*record, rule->stage.pointer, list);
     if (wall)

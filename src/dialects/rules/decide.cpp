@@ -361,7 +361,9 @@ Admission admit(const View& view, const Change& change) {
       admission.verdict = Admission::Verdict::later;
     return admission;
   }
-  admission.text = with_own_writes(change.after, {missed, writings.end()});
+  const auto rule = rule_of(view.flow, view.options);
+  admission.text = with_own_writes(change.after, {missed, writings.end()},
+                                   rule ? rule->subject_key : std::string());
   if (change.unseen->late) {
     // The merge replaces all earlier writings: a writer who saw only one of them has not seen the
     // merge. It becomes a writing without members, see Writing.

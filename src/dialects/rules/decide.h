@@ -124,8 +124,9 @@ class Writes {
   std::optional<Hold> unwritable(const Subject& subject, const std::vector<Member>& members) const;
   /// Whether all members have their new values already.
   bool stand(const Subject& subject, const std::vector<Member>& members) const;
-  void add(const Accepted& file, const std::string& path, const std::string& pointer,
-           const Json& value);
+  /// `pointer`: that of the member in the present version.
+  void add(const Accepted& file, const std::string& path, Written member,
+           const std::string& pointer);
   void begin(const Accepted& file, const std::string& path);
 
   struct File {
@@ -143,7 +144,8 @@ class Writes {
 
 /// Repeats baton's writes in a version whose writer cannot have seen them, one write after the
 /// other. Sets each member that still has the value from before the write. Returns the new text, or
-/// an empty one if it sets nothing.
-std::string with_own_writes(const Document& version, std::span<const Writing> writings);
+/// an empty one if it sets nothing. Finds the elements of lists by their keys in that version.
+std::string with_own_writes(const Document& version, std::span<const Writing> writings,
+                            const std::string& subject_key);
 
 }  // namespace baton::rules

@@ -114,6 +114,7 @@ Rule read_rule(const Value& value) {
   rule.name = text_of(value, "name");
   rule.kinds = kinds_of(value);
   rule.stage = parse_place(text_of(value, "stage")).value_or(Place{});
+  rule.subject_key = text_of(value, "subject_key");
   for (const auto& member : members_in(value, "values"))
     if (auto place = parse_place(json::text(member.value).value_or("")))
       rule.values.emplace(json::name(member.name), std::move(*place));

@@ -69,6 +69,8 @@ struct Rule {
   std::string name;
   std::vector<Kind> kinds;
   Place stage;
+  /// `subject_key:`: the member by which elements of lists are known. Empty: see key_member.
+  std::string subject_key;
   std::map<std::string, Place> values;  ///< further placeholders
   std::vector<Reaction> react;
   /// `stages:`, else the `enum` of the schema at the place of the stage (config/schema_stages.h).

@@ -21,6 +21,7 @@ void fields(Entry& entry, Visit visit) {
 template <class Visit>
 void fields(Written& member, Visit visit) {
   visit("pointer", member.pointer);
+  visit("subject", member.subject);
   visit("before", member.before);
   visit("after", member.after);
 }

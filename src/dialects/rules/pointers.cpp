@@ -62,12 +62,15 @@ MemberSchema member_schema(const Value& schema, std::string_view pointer) {
       return {};
     const Value* const names = json::child(*at, "properties");
     const Value* const others = json::child(*at, "additionalProperties");
+    const Value* const items = token == kSubject ? json::child(*at, "items") : nullptr;
     const Value* const named =
         names == nullptr || token == kSubject ? nullptr : json::child(*names, token);
     if (named != nullptr)
       at = named;
     else if (others != nullptr && others->IsObject())
       at = others;
+    else if (items != nullptr && items->IsObject())
+      at = items;
     else if (names == nullptr || !names->IsObject() || token == kSubject)
       return {};
     else

@@ -31,31 +31,13 @@ const Value* record_of(const Document& document) {
   return root.IsArray() && !root.Empty() ? root.End() - 1 : nullptr;
 }
 
-Stages stages_in(const Value& root, const std::string& pointer, const Subject& otherwise) {
-  Stages stages;
-  const auto at = pointer.find(kSubject);
-  if (at == std::string::npos) {
-    if (auto word = word_of(json::at(root, pointer)))
-      stages[otherwise] = std::move(*word);
-    return stages;
-  }
-  const Value* const map = json::at(root, pointer.substr(0, at - 1));
-  if (map == nullptr || !map->IsObject())
-    return stages;
-  const std::string rest = pointer.substr(at + kSubject.size());
-  for (const auto& member : map->GetObject())
-    if (auto word = word_of(json::at(member.value, rest)))
-      stages[std::string(json::name(member.name))] = std::move(*word);
-  return stages;
-}
-
 std::string document_name(const std::string& kind) {
   const auto slash = kind.find('/');
   return slash == std::string::npos ? "" : kind.substr(slash + 1);
 }
 
 Snapshot::Snapshot(const FlowId& flow, const FlowState& docs, const Rule& rule)
-    : flow_(flow), docs_(docs), rule_(rule) {
+    : flow_(flow), docs_(docs), rule_(rule), places_(rule.subject_key) {
   collect();
 }
 
@@ -77,7 +59,8 @@ void Snapshot::collect() {
     const Value* const record = record_of(*accepted.document);
     if (record == nullptr)
       continue;
-    for (auto& [subject, stage] : stages_in(*record, rule_.stage.pointer, otherwise)) {
+    for (auto& [subject, stage] :
+         stages_in(*record, rule_.stage.pointer, otherwise, rule_.subject_key)) {
       const auto [holder, fresh] = holders_.emplace(subject, path);
       if (!fresh)
         disputed_.emplace(subject, std::pair(holder->second, path));
@@ -111,10 +94,19 @@ const Accepted* Snapshot::file(const Place& place, const Subject& subject) const
   return gone ? nullptr : &found->second;
 }
 
+std::optional<std::string> Snapshot::pointer(const Place& place, const Subject& subject) const {
+  const Accepted* const accepted = file(place, subject);
+  const Value* const record = accepted == nullptr ? nullptr : record_of(*accepted->document);
+  return record == nullptr ? pointer_for(place, subject)
+                           : places_.pointer(*record, place.pointer, subject);
+}
+
 const Value* Snapshot::value(const Place& place, const Subject& subject) const {
   const Accepted* const accepted = file(place, subject);
   const Value* const record = accepted == nullptr ? nullptr : record_of(*accepted->document);
-  return record == nullptr ? nullptr : json::at(*record, pointer_for(place, subject));
+  const auto pointer =
+      record == nullptr ? std::nullopt : places_.pointer(*record, place.pointer, subject);
+  return pointer ? json::at(*record, *pointer) : nullptr;
 }
 
 std::map<std::string, std::string> Snapshot::paths(const Subject& subject) const {

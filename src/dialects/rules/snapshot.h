@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "core/dialect.h"
 #include "dialects/rules/layout.h"
+#include "dialects/rules/subjects.h"
 
 namespace baton::rules {
 
@@ -42,7 +43,8 @@ struct Answer {
 /// A member that baton wrote, with its values as JSON. If `before` is empty, the member did not
 /// exist.
 struct Written {
-  std::string pointer;
+  std::string pointer;  ///< as in the rule: `{subject}` stands for the subject
+  Subject subject;
   std::string before;
   std::string after;
 };
@@ -87,11 +89,6 @@ std::string spelled(const Value& value);
 /// if the log has no line yet.
 const Value* record_of(const Document& document);
 
-/// The stage of each subject in one document. If the pointer has `{subject}`, the members of the
-/// object before it are the subjects. Members without a stage, such as comments, are not. Without
-/// `{subject}` the document has one subject, called `otherwise`.
-Stages stages_in(const Value& root, const std::string& pointer, const Subject& otherwise);
-
 /// The document's name from its kind: `review` from `tickets/review`, empty for `tickets`.
 std::string document_name(const std::string& kind);
 
@@ -119,6 +116,9 @@ class Snapshot {
   /// The document of a place. nullptr if baton knows no version of it, or if it is optional and its
   /// file is gone.
   const Accepted* file(const Place& place, const Subject& subject) const;
+  /// The pointer of a place for one subject: in a list, with the index of its element now. Empty if
+  /// the list has no such element.
+  std::optional<std::string> pointer(const Place& place, const Subject& subject) const;
   /// The value at a place; nullptr if there is none.
   const Value* value(const Place& place, const Subject& subject) const;
   /// By name: the path of each named document. Leaves out documents without a path.
@@ -135,6 +135,7 @@ class Snapshot {
   const FlowId& flow_;
   const FlowState& docs_;
   const Rule& rule_;
+  SubjectPlaces places_;
   Stages stages_;
   std::map<Subject, std::string> holders_;
   std::map<Subject, std::pair<std::string, std::string>> disputed_;

@@ -9,10 +9,12 @@
 namespace baton::rules {
 namespace {
 
-/// Whether the lack of subjects looks like a mistake: the map is missing, or it has members that
-/// could be subjects but have no stage.
+/// Whether the lack of subjects looks like a mistake: the map or list is missing, or it has members
+/// or elements that could be subjects but have no stage.
 bool without_subjects(const Value& root, const std::string& pointer) {
   const Value* const map = json::at(root, pointer.substr(0, pointer.find(kSubject) - 1));
+  if (map != nullptr && map->IsArray())
+    return !map->Empty();
   if (map == nullptr || !map->IsObject())
     return true;
   return std::any_of(map->MemberBegin(), map->MemberEnd(),
@@ -146,7 +148,8 @@ void Standings::finish() {
 
 Hold Standings::unknown(const Subject& subject, const Word& stage) const {
   const std::string path = snapshot_.holder(subject);
-  const std::string pointer = pointer_for(rule_.stage, subject);
+  const std::string pointer =
+      snapshot_.pointer(rule_.stage, subject).value_or(pointer_for(rule_.stage, subject));
   const auto there = view_.docs.find(path);
   const bool whole = there != view_.docs.end() && there->second.document->format() != Format::jsonl;
   const std::string line =

@@ -120,6 +120,12 @@ std::optional<Hold> Writes::unwritable(const Subject& subject,
       return Hold{"", subject, cause_of(Situation::file_missing),
                   path + " is not there, so that " + text(member.place) + " cannot be set",
                   "write " + path + ", then `baton validate " + shell_word(path) + "`"};
+    if (!snapshot_.pointer(member.place, subject))
+      return Hold{
+          "", subject, cause_of(Situation::file_missing),
+          "the list in " + path + " has no element for " + printable(subject, 80) + ", so that " +
+              text(member.place) + " cannot be set",
+          "add the element to " + path + ", then `baton validate " + shell_word(path) + "`"};
     if (!file->rejected.empty())
       return Hold{"", subject, cause_of(Situation::file_rejected),
                   path + " has a version that was rejected, which is not written over: " +
@@ -150,13 +156,13 @@ std::optional<Hold> Writes::set(const Subject& subject, const std::string& key,
   for (const Member& member : members) {
     const std::string path = snapshot_.path(member.place, subject);
     const Accepted& file = *snapshot_.file(member.place, subject);
-    const std::string pointer = pointer_for(member.place, subject);
+    const std::string pointer = *snapshot_.pointer(member.place, subject);
     const Json value = filled(member.value, snapshot_, subject, values);
     const Value* const there = json::at(file.document->root(), pointer);
     if (there != nullptr && json::equal(*there, *value))
       continue;
     before[path] = hex(file.document->digest());
-    add(file, path, pointer, value);
+    add(file, path, Written{member.place.pointer, subject, "", value.dump()}, pointer);
     std::string& reason = files_.at(path).why;
     if (reason.find(why) == std::string::npos)
       reason += (reason.empty() ? "" : "; ") + why;
@@ -181,22 +187,23 @@ void Writes::begin(const Accepted& file, const std::string& path) {
   all.push_back(Writing{over, {}});
 }
 
-void Writes::add(const Accepted& file, const std::string& path, const std::string& pointer,
-                 const Json& value) {
+void Writes::add(const Accepted& file, const std::string& path, Written member,
+                 const std::string& pointer) {
   auto [found, fresh] = files_.try_emplace(path);
   File& target = found->second;
   if (fresh) {
     target.assumes = file.document->digest();
     begin(file, path);
   }
-  target.edits.set(file.document->root(), pointer, value.dump());
+  target.edits.set(file.document->root(), pointer, member.after);
   Writing& writing = memo_.files[path].back();
   const auto [known, first] = target.members.try_emplace(pointer, writing.members.size());
-  if (!first)
-    writing.members[known->second].after = value.dump();
-  else
-    writing.members.push_back(
-        Written{pointer, json_text(json::at(file.document->root(), pointer)), value.dump()});
+  if (!first) {
+    writing.members[known->second].after = std::move(member.after);
+    return;
+  }
+  member.before = json_text(json::at(file.document->root(), pointer));
+  writing.members.push_back(std::move(member));
 }
 
 std::vector<Update> Writes::updates() const {
@@ -206,22 +213,27 @@ std::vector<Update> Writes::updates() const {
   return updates;
 }
 
-std::string with_own_writes(const Document& version, std::span<const Writing> writings) {
+std::string with_own_writes(const Document& version, std::span<const Writing> writings,
+                            const std::string& subject_key) {
   std::string merged = version.text();
   bool any = false;
   for (const Writing& writing : writings) {
     const auto before = parse_json(merged);
     if (!before)
       return {};
+    const SubjectPlaces places(subject_key);
     for (const Written& member : writing.members) {
-      const Value* const there = json::at(**before, member.pointer);
+      const auto pointer = places.pointer(**before, member.pointer, member.subject);
+      if (!pointer)
+        continue;  // the list has lost this element
+      const Value* const there = json::at(**before, *pointer);
       if (!same(there, member.before) || same(there, member.after))
         continue;
       const auto now = parse_json(merged);
       if (!now)
         return {};
       Edits edits;
-      edits.set(**now, member.pointer, member.after);
+      edits.set(**now, *pointer, member.after);
       // If the object for the member is gone, baton leaves out only this member.
       if (auto text = json::splice(merged, edits.all())) {
         merged = *std::move(text);
