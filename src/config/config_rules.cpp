@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "config/config_fields.h"
 #include "core/catalog.h"
+#include "dialects/rules/needs.h"
 #include "dialects/rules/rule_check.h"
 #include "dialects/rules/subjects.h"
 
@@ -240,6 +241,25 @@ void check_subject_key(const Fields& rule, const Json& out) {
                "subject_key");
 }
 
+/// Reports a rule whose `needs` nothing could ever fulfil.
+void check_needs(const Fields& rule, const RuleNames& names, const Json& out) {
+  if (!rule.has("needs"))
+    return;
+  const bool several = std::any_of(names.kinds.begin(), names.kinds.end(), [](const auto& kind) {
+    return kind.pattern.find("{flow}") != std::string::npos;
+  });
+  if (!rule.has("done"))
+    rule.error("needs",
+               "`needs` waits until others are in a stage of `done:`, but the rule has no `done`; "
+               "name the stages that are ends, as in `done: [done]`",
+               "needs");
+  else if (!several && !rules::has_subjects(rules::read_rule(*out)))
+    rule.error("needs",
+               "`needs` names other flows or subjects, but the rule has only one flow with one "
+               "subject; put {flow} into `files`, or {subject} into `stage`",
+               "needs");
+}
+
 /// Reports reactions that never start their agent, because another reaction starts it first.
 void check_outrun(const Fields& rule, const Json& out) {
   const rules::Rule read = rules::read_rule(*out);
@@ -274,6 +294,11 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
   names.stage = rules::parse_place(stage).value_or(rules::Place{});
   if (const auto key = rule.text("subject_key"))
     out.set("subject_key", Json(*key));
+  for (const char* name : {"order", "needs"})
+    if (const auto text = rule.text(name)) {
+      check_place(rule, name, *text, names);
+      out.set(name, Json(*text));
+    }
   check_kinds(rule, names);
   read_values(rule.child("values"), names, out);
   out.set("react", read_reactions(rule.child("react"), names));
@@ -283,6 +308,7 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
   read_ignored(rule, out);
   check_cycles(rule, out);
   check_subject_key(rule, out);
+  check_needs(rule, names, out);
   check_outrun(rule, out);
   out.set("max_entries", entries_of(rule).value_or(number(std::int64_t{kMaxEntries})));
   out.set("breaker", read_breaker(rule.child("breaker")));

@@ -14,7 +14,7 @@ constexpr std::uint16_t kIdle = bit(Condition::idle);
 
 using C = Condition;
 using R = Reason;
-constexpr std::array<ReasonRow, 58> kReasons = {{
+constexpr std::array<ReasonRow, 59> kReasons = {{
     {R::none, "", bit(C::done), C::done, "the end was reached"},
     {R::agent, "agent", kRunning | kEnded, C::running,
      "running: an agent is at work; stopped, paused: an agent asked for it"},
@@ -72,6 +72,8 @@ constexpr std::array<ReasonRow, 58> kReasons = {{
      "it was there at the first start, with too many others"},
     {R::reverted, "reverted", kBlocked, C::blocked, "git put back an earlier version of a file"},
     {R::unknown_stage, "unknown_stage", kBlocked, C::blocked, "the rule knows no such stage"},
+    {R::unknown_dependency, "unknown_dependency", kBlocked, C::blocked,
+     "a flow or subject that has to come first is not there"},
     {R::unconfigured, "unconfigured", kBlocked, C::blocked,
      "the configuration has no rule or dialect for it, or none that can be used"},
     {R::moved, "moved", kBlocked, C::blocked, "another configuration gave a file to this flow"},

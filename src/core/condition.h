@@ -74,6 +74,7 @@ enum class Reason : std::uint8_t {
   existing,
   reverted,
   unknown_stage,
+  unknown_dependency,
   unconfigured,
   moved,
   max_entries,

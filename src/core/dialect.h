@@ -87,6 +87,9 @@ using Stages = std::map<Subject, Word>;
 
 /// How long a subject that is gone is remembered, with its runs (see Dialect::remembers).
 inline constexpr Millis kRemembered = std::chrono::hours(7 * 24);
+/// How long a flow or subject that has to come first and is not there is waited for. Then what
+/// needs it is blocked.
+inline constexpr Millis kUnknownNeed{60'000};
 
 /// What the journal keeps of one subject.
 struct StageState {
@@ -222,7 +225,7 @@ struct Dialect {
   /// More files that `check_flow` needs in `baton validate`, relative to the root. `validate` asks
   /// again as long as the files read so far name more. They have the kind `related`; a missing file
   /// is there without a document and with `present` false.
-  std::vector<std::string> (*related)(const FlowState&) = nullptr;
+  std::vector<std::string> (*related)(const FlowState&, const Json& options) = nullptr;
   /// Patterns of files that baton writes and never reads back: archives, histories, empty files
   /// that keep a folder. Here a placeholder stands for any text in one segment. A write that the
   /// journal holds is made only if its path is among these, among `files`, or a backup.

@@ -102,6 +102,9 @@ struct Desired {
   /// The last run for this role and subject ended well and changed nothing. This start
   /// does its work again, under another turn.
   bool repeats = false;
+  /// If limits leave only some starts of a rule or dialect, those with the smallest rank come
+  /// first. Infinity: behind all that have a number. Not set: by entry into the stage alone.
+  std::optional<double> rank = {};
   bool operator==(const Desired&) const = default;
 };
 
@@ -185,7 +188,9 @@ struct Decision {
   /// How the flow stands by its own files if no agent runs, nothing is held and nothing starts.
   /// `done` and `failed` are the ends of a flow; an end counts before all holds of `waiting`.
   Standing standing;
-  std::vector<Subject> ends;                     ///< subjects that have reached a declared end
+  std::vector<Subject> ends;  ///< subjects that have reached a declared end
+  std::vector<FlowId> needs;  ///< flows that have to be finished before this one starts anything
+  bool finished = false;      ///< flows that need this one may start
   std::optional<Progress> progress;              ///< for `baton status`
   std::optional<std::uint32_t> spawns_per_hour;  ///< overrides the configured one
   /// How many attempts subjects have whose attempts the dialect counts; 0: no number is known.

@@ -192,6 +192,7 @@ class FlowPlanner {
     Candidate candidate{&desired, {}, {}, {}, 1, known ? stage->second.arrival : 0};
     candidate.key = Key{flow_.flow, desired.role, desired.subject,
                         known ? stage->second.generation : 0, desired.turn};
+    candidate.rank = desired.rank;
     Record record = record_of(flow_.runs, candidate.key);
     if (record.live)
       return;

@@ -97,6 +97,7 @@ struct Candidate {
       {};  ///< of a stand-in: why the agents before it wait, if until a time
   std::uint32_t attempt = 1;
   Arrival entered = 0;
+  std::optional<double> rank = {};  ///< Desired::rank
 };
 
 /// What follows from one flow alone, whatever other flows do.

@@ -76,6 +76,11 @@ std::string former_names(const FlowSituation& flow) {
              : ", with those of " + text(last->from) + ", as its file was named before";
 }
 
+/// What candidates with a rank are compared within.
+std::string rank_group(const FlowId& id) {
+  return id.dialect + "/" + rule_of(id);
+}
+
 /// Returns whether anything changed.
 bool enter_or_erase(std::set<FlowId>& set, const FlowId& flow, bool there) {
   return there ? set.insert(flow).second : set.erase(flow) > 0;
@@ -113,6 +118,7 @@ void Reconciler::drop(const FlowId& id) {
     return;
   remove(id, known->second);
   flows_.erase(known);
+  recheck_flows(needs_.drop(id));
   stale_.erase(id);
   rewrite_.insert(id);
 }
@@ -137,6 +143,8 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere, CapSums* caps) 
   refresh_flows();
   // The hourly limits allow more as time passes.
   recheck_all(Answer::spent);
+  while (!unknown_until_.empty() && unknown_until_.begin()->first <= now_)
+    recheck(unknown_until_.begin()->second);
   // A cap counts before a place, and its sum may have changed.
   recheck_all(Answer::capped);
   if (caps_ != nullptr)
@@ -209,6 +217,14 @@ void Reconciler::remove(const FlowId& id, Flow& flow) {
   for (std::size_t nth = 0; nth < flow.checked.size(); ++nth) {
     const Position turn{plan.candidates[nth].entered, id, nth};
     positions(flow.checked[nth].answer).erase(turn);
+    if (flow.checked[nth].hold.until)
+      unknown_until_.erase({*flow.checked[nth].hold.until, turn});
+    if (const auto& rank = plan.candidates[nth].rank) {
+      const auto group = ranked_.find(rank_group(id));
+      group->second.erase({*rank, turn});
+      if (group->second.empty())
+        ranked_.erase(group);
+    }
     for (const std::string& resource : flow.checked[nth].resources) {
       const auto claimants = claimants_.find(resource);
       if (claimants == claimants_.end())
@@ -241,8 +257,34 @@ void Reconciler::enter(const FlowId& id, Flow& flow) {
       checked.resources.push_back(resource_of(claim));
     }
     positions(Answer::unchecked).insert(turn);
+    if (candidate.rank)
+      ranked_[rank_group(id)].emplace(*candidate.rank, turn);
   }
+  const std::optional<Hold>& held = flow.situation.held;
+  const bool gone = held && held->cause.condition == Condition::gone;
+  const auto state = flow.situation.decision.finished ? FlowNeeds::State::finished
+                     : gone                           ? FlowNeeds::State::unknown
+                                                      : FlowNeeds::State::unfinished;
+  recheck_flows(needs_.put(id, state, flow.situation.decision.needs));
   rewrite_.insert(id);
+}
+
+void Reconciler::recheck_flows(const std::set<FlowId>& flows) {
+  for (const FlowId& id : flows) {
+    const auto flow = flows_.find(id);
+    if (flow == flows_.end())
+      continue;
+    for (std::size_t nth = 0; nth < flow->second.checked.size(); ++nth)
+      recheck({flow->second.plan.candidates[nth].entered, id, nth});
+  }
+}
+
+/// The hold of a candidate whose flow needs others that are not finished. Empty if it may start.
+std::optional<Hold> Reconciler::need_hold(const Flow& flow, const Candidate& candidate) const {
+  const auto& stages = flow.situation.stages;
+  const auto stage = stages.find(candidate.key.subject);
+  return needs_.hold(candidate.key.flow, *candidate.desired,
+                     stage == stages.end() ? Time{} : stage->second.since, now_);
 }
 
 /// The flows that hold a resource, for a path also those that hold one above or below it.
@@ -267,6 +309,8 @@ void Reconciler::recheck(const Position& turn) {
   if (answer == Answer::starts)
     return;
   positions(answer).erase(turn);
+  if (const auto& until = flows_.at(turn.flow).checked[turn.nth].hold.until)
+    unknown_until_.erase({*until, turn});
   answer = Answer::unchecked;
   positions(answer).insert(turn);
 }
@@ -289,10 +333,37 @@ std::optional<Reconciler::Position> Reconciler::next() const {
 
 void Reconciler::check(const Position& turn) {
   const Flow& flow = flows_.at(turn.flow);
-  auto [answer, hold] = this->answer(flow, flow.plan.candidates[turn.nth]);
+  const Candidate& candidate = flow.plan.candidates[turn.nth];
+  auto [answer, hold] = this->answer(flow, candidate);
+  if (answer == Answer::starts && candidate.rank)
+    // The other one takes this turn; this one is checked again.
+    if (const auto first = first_by_rank(turn))
+      return settle(*first, Answer::starts, {});
+  settle(turn, answer, std::move(hold));
+}
+
+/// Of the candidates before this one by their rank, the first that could start now.
+std::optional<Reconciler::Position> Reconciler::first_by_rank(const Position& turn) const {
+  for (const auto& row : ranked_.at(rank_group(turn.flow))) {
+    const Position& other = row.second;
+    if (other == turn)
+      break;
+    const Flow& flow = flows_.at(other.flow);
+    const Answer known = flow.checked[other.nth].answer;
+    if ((known == Answer::unchecked || known == Answer::no_place) &&
+        answer(flow, flow.plan.candidates[other.nth]).first == Answer::starts)
+      return other;
+  }
+  return std::nullopt;
+}
+
+void Reconciler::settle(const Position& turn, Answer answer, Hold hold) {
+  const Flow& flow = flows_.at(turn.flow);
   Checked& checked = flows_.at(turn.flow).checked[turn.nth];
   positions(checked.answer).erase(turn);
   positions(answer).insert(turn);
+  if (answer == Answer::needs_others && hold.until)
+    unknown_until_.emplace(*hold.until, turn);
   checked.answer = answer;
   if (checked.hold != hold)
     rewrite_.insert(turn.flow);
@@ -371,11 +442,17 @@ std::pair<Reconciler::Answer, Hold> Reconciler::answer(const Flow& flow,
         answer, Hold{desired.role, desired.subject, reason, std::move(why), std::move(action)}};
   };
   if (settings_.held) {
+    // Without a daemon all files are read, so it is known what the flow waits for.
+    if (settings_.held->cause.reason == Reason::no_daemon)
+      if (auto hold = need_hold(flow, candidate))
+        return {Answer::needs_others, *std::move(hold)};
     Hold whole = *settings_.held;
     whole.role = desired.role;
     whole.subject = desired.subject;
     return {Answer::everything_held, std::move(whole)};
   }
+  if (auto hold = need_hold(flow, candidate))
+    return {Answer::needs_others, *std::move(hold)};
   for (const Claim& claim : desired.claims)
     if (const Holders all = holders(resource_of(claim)); count(all) >= claim.capacity)
       return held(Answer::claimed, Reason::claimed,
@@ -422,10 +499,11 @@ void Reconciler::start(const Position& turn, const Flow& flow) {
   for (const std::string& resource : flow.checked[turn.nth].resources) {
     ++taken_[resource][turn.flow];
     planned_claims_[resource].insert(turn.flow);
-    recheck_claimants(resource, turn);
+    // With a rank, candidates before it may not have been checked yet in this plan.
+    recheck_claimants(resource, candidate.rank ? Position{} : turn);
   }
   // The flow has fewer starts left in this hour.
-  for (std::size_t nth = turn.nth + 1; nth < flow.checked.size(); ++nth)
+  for (std::size_t nth = candidate.rank ? 0 : turn.nth + 1; nth < flow.checked.size(); ++nth)
     recheck({flow.plan.candidates[nth].entered, turn.flow, nth});
 }
 
@@ -467,6 +545,8 @@ void Reconciler::sum_up() {
   plan_.wake.reset();
   if (!wakes_.empty())
     plan_.wake = wakes_.begin()->first;
+  if (!unknown_until_.empty() && (!plan_.wake || unknown_until_.begin()->first < *plan_.wake))
+    plan_.wake = unknown_until_.begin()->first;
   plan_.caps.clear();
   plan_.capped = !positions(Answer::capped).empty();
   for (const Position& turn : positions(Answer::capped)) {
@@ -477,7 +557,7 @@ void Reconciler::sum_up() {
       plan_.caps.try_emplace(hold.cap, hold);
   }
   plan_.waiting = !waiting_.empty() || !positions(Answer::everything_held).empty() ||
-                  !positions(Answer::claimed).empty() || plan_.capped ||
+                  !positions(Answer::claimed).empty() || plan_.capped || !unknown_until_.empty() ||
                   !positions(Answer::no_place).empty();
 }
 

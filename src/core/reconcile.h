@@ -18,6 +18,7 @@
 
 #include "core/caps.h"
 #include "core/effect.h"
+#include "core/flow_needs.h"
 #include "core/flow_plan.h"
 
 namespace baton {
@@ -75,7 +76,16 @@ class Reconciler {
   };
   using Holders = std::map<FlowId, std::uint32_t>;  ///< how often each flow holds a resource
   /// The last answer for a candidate.
-  enum class Answer { unchecked, starts, everything_held, claimed, spent, capped, no_place };
+  enum class Answer {
+    unchecked,
+    starts,
+    everything_held,
+    needs_others,
+    claimed,
+    spent,
+    capped,
+    no_place
+  };
   struct Checked {
     std::vector<std::string> resources;  ///< the resources it claims
     Answer answer = Answer::unchecked;
@@ -105,6 +115,10 @@ class Reconciler {
   std::optional<Position> next() const;
   void check(const Position& turn);
   std::pair<Answer, Hold> answer(const Flow& flow, const Candidate& candidate) const;
+  std::optional<Hold> need_hold(const Flow& flow, const Candidate& candidate) const;
+  void recheck_flows(const std::set<FlowId>& flows);
+  void settle(const Position& turn, Answer answer, Hold hold);
+  std::optional<Position> first_by_rank(const Position& turn) const;
   std::optional<Hold> flow_cap(const Flow& flow, const Candidate& candidate) const;
   CountedRun counted(const Candidate& candidate) const;
   void start(const Position& turn, const Flow& flow);
@@ -129,7 +143,11 @@ class Reconciler {
   /// How the holders changed since the last plan.
   std::map<std::string, std::map<FlowId, std::int64_t>> holder_changes_;
   std::map<std::string, std::set<Position>> claimants_;  ///< who waits for each resource
-  std::array<std::set<Position>, 7> positions_;          ///< all candidates, by answer
+  std::array<std::set<Position>, 8> positions_;          ///< all candidates, by answer
+  FlowNeeds needs_;
+  std::set<std::pair<Time, Position>> unknown_until_;  ///< who waits how long for an unknown flow
+  /// By rule or dialect: its candidates with a rank, in their order.
+  std::map<std::string, std::set<std::pair<double, Position>>> ranked_;
   std::set<std::pair<Time, FlowId>> wakes_;
   std::set<FlowId> stopping_;  ///< flows with runs to stop
   std::set<FlowId> waiting_;   ///< flows that wait for a time

@@ -212,7 +212,7 @@ void Inspection::add_related(const std::string& root, FlowDocuments& flow, const
   std::size_t looked_up = 0;
   for (bool more = flow.entry->dialect->related != nullptr; more && !flow.broken;) {
     more = false;
-    for (const std::string& path : flow.entry->dialect->related(flow.docs)) {
+    for (const std::string& path : flow.entry->dialect->related(flow.docs, flow.entry->options)) {
       if (flow.docs.contains(path) || ++looked_up > kMost)
         continue;
       more = true;

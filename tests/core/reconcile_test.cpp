@@ -36,6 +36,7 @@ class History {
     settings_.spawns_per_hour = static_cast<std::uint32_t>(2 + random_.below(12));
     settings_.usable_roles = {{"dev", "/bin/dev"}, {"qa", "/bin/qa"}};
     capped_ = random_.one_in(2);
+    ranked_ = random_.one_in(2);
   }
 
   void go_on() {
@@ -176,6 +177,8 @@ class History {
     if (random_.one_in(4))
       desired.action = Action{{"/bin/true"}, "", random_.one_in(2)};
     desired.counts_refusal = random_.one_in(4);
+    if (ranked_ && !random_.one_in(4))
+      desired.rank = static_cast<double>(random_.below(4));
     return desired;
   }
 
@@ -196,6 +199,9 @@ class History {
           Release{"", "", random_.one_in(2), Millis(random_.below(30'000)), "not wanted"});
     if (random_.one_in(6))
       decision.spawns_per_hour = 1;
+    decision.finished = random_.one_in(2);
+    for (std::size_t many = random_.one_in(2) ? random_.below(3) : 0; many > 0; --many)
+      decision.needs.push_back(FlowId{"rules", "f" + std::to_string(random_.below(kFlows + 1))});
   }
 
   void end(Run& run) {
@@ -254,6 +260,7 @@ class History {
   Random random_;
   Time now_{Millis(100'000'000)};
   PlanSettings settings_;
+  bool ranked_ = false;  ///< some desired runs have a rank
   bool capped_ = false;  ///< there are caps of more than one flow
   std::uint32_t elsewhere_ = 0;
   std::map<FlowId, Known> flows_;
@@ -307,9 +314,9 @@ TEST_CASE("a plan that is kept up to date is the plan made from nothing") {
   // Or it would show nothing.
   CHECK(starts > seeds() * 10);
   CHECK(holds > seeds() * 100);
-  for (const char* const reason :
-       {"free_place", "claimed", "cap_reached", "back_off", "operator", "draining", "pending_write",
-        "attempts_exhausted", "interrupted", "no_change"})
+  for (const char* const reason : {"free_place", "claimed", "cap_reached", "back_off", "operator",
+                                   "draining", "pending_write", "attempts_exhausted", "interrupted",
+                                   "no_change", "dependency", "unknown_dependency", "conflict"})
     CHECK_MESSAGE(reasons.contains(reason), reason);
 }
 

@@ -579,14 +579,14 @@ TEST_CASE("what shows only in several files is told once they were looked for") 
                                  {},
                                  true,
                                  {}}}};
-  CHECK(related(docs) == std::vector<std::string>{".loops/base.fsm.yaml", ".loops/base.yaml"});
+  CHECK(related(docs, {}) == std::vector<std::string>{".loops/base.fsm.yaml", ".loops/base.yaml"});
   CHECK(check_flow(docs, Json()).empty());
   // A daemon reads for a start only; nothing is said about what it did not look for.
   docs[".loops/base.yaml"] = Accepted{parsed(kParent), "read", {}, 0, {}, true, {}};
   CHECK(check_flow(docs, Json()).empty());
   docs[".loops/base.yaml"].kind = "related";
   docs[".loops/base.fsm.yaml"] = Accepted{nullptr, "related", {}, 0, {}, false, {}};
-  CHECK(related(docs).empty());
+  CHECK(related(docs, {}).empty());
   const auto all = check_flow(docs, Json());
   REQUIRE(all.size() == 1);
   REQUIRE(all.at(".loops/x.yaml").size() == 1);

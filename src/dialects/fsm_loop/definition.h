@@ -152,7 +152,7 @@ Loaded load(const std::string& path, const Library& library);
 
 /// For `Dialect::related`: the files that the flow's definitions name and the library does not have
 /// yet.
-std::vector<std::string> related(const FlowState& docs);
+std::vector<std::string> related(const FlowState& docs, const Json& options);
 
 /// The findings that only show when several files are put together. Skips a definition while one of
 /// its files is not read yet.

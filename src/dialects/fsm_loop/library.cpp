@@ -344,7 +344,7 @@ Loaded load(const std::string& path, const Library& library) {
   return Assembly(library).judged(path);
 }
 
-std::vector<std::string> related(const FlowState& docs) {
+std::vector<std::string> related(const FlowState& docs, const Json& /*options*/) {
   const Library library = library_of(docs);
   std::set<std::string> all;
   for (const auto& [path, accepted] : docs)

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/rules/decide.h"
+#include "dialects/rules/needs.h"
 #include "dialects/rules/rule_check.h"
 #include "dialects/rules/snapshot.h"
 
@@ -101,6 +102,30 @@ void check_lists(const Rule& rule, const std::string& document, const Value& roo
     check_keys(root, front, rule.subject_key, findings);
 }
 
+/// Reports values of `needs` that are no names.
+void check_needed_names(const Rule& rule, const std::string& document, const Value& root,
+                        FindingList& findings) {
+  if (!rule.needs ||
+      (rule.needs->document.empty() ? rule.stage.document : rule.needs->document) != document)
+    return;
+  const SubjectPlaces places(rule.subject_key);
+  const auto path = subject_path(rule.needs->pointer);
+  const Value* const all = path ? json::at(root, path->front) : nullptr;
+  const auto look = [&](const std::string& pointer) {
+    const Value* const value = json::at(root, pointer);
+    if (const std::string fault = needs_fault(value); !fault.empty())
+      findings.error("needs", pointer, fault, value, "a name, or a list of names");
+  };
+  if (!path)
+    return look(rule.needs->pointer);
+  if (all != nullptr && all->IsArray())
+    for (rapidjson::SizeType i = 0; i < all->Size(); ++i)
+      look(item_pointer(path->front, i) + path->rest);
+  if (all != nullptr && all->IsObject())
+    for (const auto& member : all->GetObject())
+      look(member_pointer(path->front, json::name(member.name)) + path->rest);
+}
+
 /// Reports an unknown decision. Otherwise baton would wait for the person forever.
 void check_decisions(const Rule& rule, const std::string& document, const Value& root,
                      FindingList& findings) {
@@ -138,6 +163,7 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
     if (wall)
       check_words(*rule, *record, list);
   }
+  check_needed_names(*rule, name, *record, list);
   if (!name.empty())
     check_decisions(*rule, name, *record, list);
   Findings findings = list.take();
@@ -150,14 +176,18 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
 
 std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options) {
   std::map<std::string, Findings> found;
-  if (docs.empty())
+  // `validate` adds documents of other flows; see related_flows.
+  FlowState own = docs;
+  std::erase_if(own, [](const auto& row) { return row.second.kind == "related"; });
+  if (own.empty())
     return found;
-  const std::string& kind = docs.begin()->second.kind;
+  const std::string& kind = own.begin()->second.kind;
   const auto rule = rule_named(options, kind.substr(0, kind.find('/')));
   if (!rule)
     return found;
   const FlowId flow{"rules", rule->name};
-  const Snapshot snapshot(flow, docs, *rule);
+  const Snapshot snapshot(flow, own, *rule);
+  check_needs(*rule, snapshot, docs, found);
   for (const auto& [subject, paths] : snapshot.disputes()) {
     const std::string text = "`" + printable(subject, 80) + "` has its stage in " + paths.first +
                              " too; one file of a flow must say it";

@@ -1,12 +1,14 @@
 #include "dialects/rules/decide.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/text.h"
 #include "dialects/kinds.h"
 #include "dialects/rules/conditions.h"
 #include "dialects/rules/layout.h"
+#include "dialects/rules/needs.h"
 #include "dialects/rules/rounds.h"
 
 namespace baton::rules {
@@ -190,6 +192,11 @@ class Reacting {
     // At an end nobody expects the agent to move the subject on, so its work is simply done.
     if (is_end(snapshot_.rule(), state_->stage) && succeeded(reaction.run))
       return;
+    if (!begun(reaction.run))
+      if (auto hold = needs_hold(view_, snapshot_, *subject_, reaction.run, decision_.wake)) {
+        decision_.holds.push_back(std::move(*hold));
+        return;
+      }
     Desired desired;
     desired.role = reaction.run;
     desired.subject = *subject_;
@@ -199,6 +206,12 @@ class Reacting {
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
     limit(*snapshot_.rule().limits, snapshot_.rule().name, desired);
     desired.why = why;
+    if (const auto& order = snapshot_.rule().order) {
+      const Value* const number = snapshot_.value(*order, *subject_);
+      desired.rank = number != nullptr && number->IsNumber()
+                         ? number->GetDouble()
+                         : std::numeric_limits<double>::infinity();
+    }
     decision_.desired.push_back(std::move(desired));
   }
 
@@ -334,6 +347,8 @@ Decision decide(const View& view) {
   for (Update& update : writes.updates())
     decision.updates.push_back(std::move(update));
   standings.finish();
+  decision.needs = needed_flows(view.flow, snapshot);
+  decision.finished = is_finished(*rule, view.stages);
   decision.memo = json_of(memo);
   return decision;
 }

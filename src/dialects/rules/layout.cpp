@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "dialects/kinds.h"
+#include "dialects/rules/subjects.h"
 
 namespace baton::rules {
 namespace {
@@ -91,6 +92,18 @@ Reaction reaction_of(const Value& row, const EntryLimit& max_entries) {
   return reaction;
 }
 
+/// The place named by a member of a rule. If the stage is in an element or member per subject, a
+/// pointer without `{subject}` into the same document begins there.
+std::optional<Place> place_in_subject(const Value& rule, std::string_view name,
+                                      const Place& stage) {
+  auto place = parse_place(text_of(rule, name));
+  const auto path = subject_path(stage.pointer);
+  if (place && path && (place->document.empty() || place->document == stage.document) &&
+      !subject_path(place->pointer))
+    place->pointer = path->front + "/" + std::string(kSubject) + place->pointer;
+  return place;
+}
+
 bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -115,6 +128,8 @@ Rule read_rule(const Value& value) {
   rule.kinds = kinds_of(value);
   rule.stage = parse_place(text_of(value, "stage")).value_or(Place{});
   rule.subject_key = text_of(value, "subject_key");
+  rule.order = place_in_subject(value, "order", rule.stage);
+  rule.needs = place_in_subject(value, "needs", rule.stage);
   for (const auto& member : members_in(value, "values"))
     if (auto place = parse_place(json::text(member.value).value_or("")))
       rule.values.emplace(json::name(member.name), std::move(*place));

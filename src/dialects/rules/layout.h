@@ -71,6 +71,9 @@ struct Rule {
   Place stage;
   /// `subject_key:`: the member by which elements of lists are known. Empty: see key_member.
   std::string subject_key;
+  /// `order:` and `needs:`. With `{subject}` in `stage`, they lead into the subject's element.
+  std::optional<Place> order;
+  std::optional<Place> needs;
   std::map<std::string, Place> values;  ///< further placeholders
   std::vector<Reaction> react;
   /// `stages:`, else the `enum` of the schema at the place of the stage (config/schema_stages.h).

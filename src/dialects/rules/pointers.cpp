@@ -186,6 +186,10 @@ std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stag
 
 std::vector<NamedPlace> places_of(const Rule& rule) {
   std::vector<NamedPlace> places{{"stage", rule.stage}};
+  if (rule.order)
+    places.push_back({"order", *rule.order});
+  if (rule.needs)
+    places.push_back({"needs", *rule.needs});
   for (const auto& [name, place] : rule.values)
     places.push_back({"values/" + name, place});
   for (std::size_t i = 0; i < rule.react.size(); ++i) {

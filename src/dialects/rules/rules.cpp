@@ -10,6 +10,7 @@
 #include "dialects/rules/conditions.h"
 #include "dialects/rules/decide.h"
 #include "dialects/rules/layout.h"
+#include "dialects/rules/needs.h"
 #include "dialects/rules/rounds.h"
 #include "dialects/rules/rule_check.h"
 #include "dialects/rules/snapshot.h"
@@ -180,6 +181,7 @@ const Dialect& rules_dialect() {
   static const Dialect dialect = {
       .name = "rules",
       .files = rules::files,
+      .related = rules::related_flows,
       .own_files = rules::own_files,
       .check = rules::check,
       .check_flow = rules::check_flow,
