@@ -110,7 +110,7 @@ Result<FileBytes> FakeDisk::read(const std::string& path, std::size_t max_bytes)
     return fail(Errc::too_large, "larger than " + std::to_string(max_bytes) + " bytes", path);
   const auto changed = changed_at.find(path);
   return FileBytes{*bytes, digest_of(*bytes), stamps_.at(path), identities_.at(path),
-                   changed == changed_at.end() ? Time() : changed->second};
+                   changed == changed_at.end() ? Time() : changed->second, bytes->size()};
 }
 
 VersionSource FakeDisk::source(const std::string& path, const Digest& digest, bool may_wait) {
@@ -119,6 +119,16 @@ VersionSource FakeDisk::source(const std::string& path, const Digest& digest, bo
   if (bytes == nullptr || digest_of(*bytes) != digest || !by_git.contains(path))
     return VersionSource::other;
   return index_locked && may_wait ? VersionSource::under_way : VersionSource::by_git;
+}
+
+Result<FileBytes> FakeDisk::read_from(const std::string& path, std::uint64_t first,
+                                      std::size_t max_bytes) {
+  auto file = read(path, std::string::npos);
+  if (!file)
+    return file;
+  file->bytes = file->bytes.substr(std::min<std::uint64_t>(first, file->bytes.size()), max_bytes);
+  file->digest = digest_of(file->bytes);
+  return file;
 }
 
 Result<std::vector<FileEntry>> FakeDisk::list(const std::string& folder, unsigned depth) {
@@ -335,6 +345,8 @@ Ledger FakeJournal::ledger(Time now) const {
     ledger.memos.emplace_back(row);
   for (const auto& row : tables.origins)
     ledger.origins.emplace_back(row);
+  for (const auto& row : tables.logs)
+    ledger.logs.emplace_back(row);
   for (const auto& row : tables.notified)
     ledger.notified.emplace_back(row);
   for (const Run& run : tables.runs) {
@@ -370,6 +382,7 @@ void FakeJournal::forget(const FlowId& flow) {
   std::erase_if(tables.memos, [&](const auto& r) { return r.first == flow; });
   tables.notified.erase(flow);
   tables.origins.erase(flow);
+  tables.logs.erase(flow);
   std::erase_if(tables.runs, [&](const Run& r) { return r.key.flow == flow; });
   std::erase_if(tables.intents, [&](const auto& r) { return r.second.flow == flow; });
   std::erase_if(tables.controls, [&](const auto& r) { return r.first == flow; });
@@ -430,6 +443,8 @@ void FakeJournal::enter_flows(const Commit& commit) {
   // As the real one: what it writes can be read again.
   for (const auto& [flow, origin] : commit.origins)
     tables.origins[flow] = flow_origin_of(*json_of(origin));
+  for (const auto& [flow, logs] : commit.logs)
+    tables.logs[flow] = flow_logs_of(*json_of(logs));
   for (const ControlRow& row : commit.controls)
     tables.controls[row.flow] = row;
 }

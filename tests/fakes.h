@@ -202,6 +202,8 @@ class FakeDisk : public Disk {
     return read(path, max_bytes);
   }
   VersionSource source(const std::string& path, const Digest& digest, bool may_wait) override;
+  Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
+                              std::size_t max_bytes) override;
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
@@ -264,6 +266,7 @@ class FakeJournal : public Journal {
     std::map<FlowId, Json> memos;
     std::map<FlowId, Json> notified;
     std::map<FlowId, FlowOrigin> origins;
+    std::map<FlowId, FlowLogs> logs;
     std::vector<Run> runs;  ///< in order of their starts
     std::map<std::uint64_t, Intent> intents;
     std::map<FlowId, ControlRow> controls;

@@ -36,6 +36,8 @@ std::optional<std::string> differ(const FlowRecord& memory, const FlowRecord& jo
     return "memo";
   if (memory.origin != journal.origin)
     return "origin";
+  if (memory.logs != journal.logs)
+    return "logs";
   if (memory.control != journal.control)
     return "control";
   if (auto run = runs_differ(memory, journal, "the daemon"))

@@ -39,6 +39,14 @@ enum class PatternNames {
   any,     ///< any but hidden and temporary ones: to find what nearly matches
 };
 
+/// How a file of JSON Lines is read.
+enum class LogReading {
+  whole,    ///< all of it is one document
+  last,     ///< on from the place read last; the last complete line is the document
+  entries,  ///< the same line by line: the next line is read when the work of the one before is
+            ///< done
+};
+
 /// One kind of file of a dialect. `pattern` is a path below the root in which `{flow}` and `{part}`
 /// each stand for a name within one path segment ("tickets/{flow}.json").
 struct FileKind {
@@ -62,6 +70,7 @@ struct FileKind {
   /// Only for JSON Lines. true: the last line says where the work stands, so a file without any
   /// line is damaged. false: the lines are a list, which may be empty.
   bool needs_line = false;
+  LogReading log = LogReading::whole;
   /// The rate breaker: a file that changes more often than this within `breaker_window` holds its
   /// flow until the changes stop.
   std::uint32_t breaker_changes = 240;

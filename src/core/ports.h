@@ -23,6 +23,7 @@
 #include "core/dialect.h"
 #include "core/event.h"
 #include "core/flow.h"
+#include "core/flow_logs.h"
 #include "core/flow_origin.h"
 #include "core/provider_limits.h"
 #include "core/run.h"
@@ -40,6 +41,7 @@ struct FileBytes {
   FileIdentity identity = 0;
   Time
       changed{};  ///< wall clock: when bytes, name or mode changed last; 1970: long ago, or unknown
+  std::uint64_t size_bytes = 0;  ///< of the whole file
 };
 
 struct FileEntry {
@@ -88,6 +90,11 @@ class Disk {
   /// other version, or if that cannot be found out, `other`. Without `may_wait` never `under_way`:
   /// then what git has noted so far counts.
   virtual VersionSource source(const std::string& path, const Digest& digest, bool may_wait) = 0;
+
+  /// Reads up to `max_bytes` from `first` on; fewer at the end of the file. The digest is that of
+  /// these bytes. Errors as for `read`, except too_large.
+  virtual Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
+                                      std::size_t max_bytes) = 0;
 
   /// Lists all names below `folder` ("" is the root), `depth` levels of folders deep (0: the folder
   /// itself), in no order. A folder that does not exist is empty. Errc::busy, away: try again;
@@ -288,6 +295,7 @@ struct Commit {
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> notified;  ///< notifications sent and still true; null: none
   std::vector<std::pair<FlowId, FlowOrigin>> origins;
+  std::vector<std::pair<FlowId, FlowLogs>> logs;
   std::vector<Run> runs;
   std::vector<Intent> intents;
   std::vector<std::uint64_t> intents_done;
@@ -309,6 +317,7 @@ struct Ledger {
   std::vector<std::pair<FlowId, Json>> memos;
   std::vector<std::pair<FlowId, Json>> notified;
   std::vector<std::pair<FlowId, FlowOrigin>> origins;
+  std::vector<std::pair<FlowId, FlowLogs>> logs;
   std::vector<FlowId> notified_lost;  ///< flows whose sent notifications cannot be read
   /// Live runs, runs of present generations, runs of the last hour, in the order of their starts.
   std::vector<Run> runs;

@@ -613,6 +613,7 @@ void RealEngine::publish(Draft& next) {
   run_completion_.committed();
   if (input_queue_.committed())
     first_start_ = false;
+  input_queue_.changed(parts_->intake.lines_due(records_));
   if (next.has_more_room)
     input_queue_.changed(parts_->intake.fitting(records_, flow_index_.accepted_bytes));
   for (const FlowId& flow : put_off_)

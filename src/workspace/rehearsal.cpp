@@ -123,7 +123,7 @@ class OneFile : public Disk {
   explicit OneFile(const Error& why)
       : away_(Error{Errc::away, "waits for the root: " + why.message, ""}) {}
   OneFile(std::string path, const std::string& text)
-      : path_(std::move(path)), file_{text, digest_of(text), 0} {}
+      : path_(std::move(path)), file_{text, digest_of(text), 0, 0, {}, text.size()} {}
   Result<FileBytes> read(const std::string& path, std::size_t max_bytes) override {
     if (away_)
       return tl::unexpected(*away_);
@@ -139,6 +139,15 @@ class OneFile : public Disk {
   VersionSource source(const std::string& /*path*/, const Digest& /*digest*/,
                        bool /*may_wait*/) override {
     return VersionSource::other;
+  }
+  Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
+                              std::size_t max_bytes) override {
+    auto file = read(path, file_.bytes.size());
+    if (!file)
+      return file;
+    file->bytes = file->bytes.substr(std::min<std::uint64_t>(first, file->bytes.size()), max_bytes);
+    file->digest = digest_of(file->bytes);
+    return file;
   }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned /*depth*/) override {
     if (away_)

@@ -663,6 +663,7 @@ TEST_CASE("a journal of an older baton is brought up to date by a daemon, and on
          "ALTER TABLE runs DROP COLUMN duration; ALTER TABLE runs DROP COLUMN agent; "
          "ALTER TABLE runs DROP COLUMN session; ALTER TABLE runs DROP COLUMN error; DROP TABLE "
          "told; DROP TABLE forgotten_runs; DROP TABLE origins; DROP TABLE versions; "
+         "DROP TABLE logs; "
          "ALTER TABLE generations DROP COLUMN seal; ALTER TABLE generations DROP COLUMN earlier; "
          "ALTER TABLE runs ADD COLUMN directory TEXT NOT NULL DEFAULT '/elsewhere'; UPDATE meta "
          "SET value = 1 WHERE "

@@ -41,8 +41,30 @@ bool counts(const Rehearsal& rehearsal, const FlowId& flow, const std::string& p
          record->accepted.at(path).digest == digest;
 }
 
+/// Of a log the lines that were read count. The journal says which of them cannot be read.
+DocumentReport report_of_log(const Rehearsal& rehearsal, const Catalog::Match& match,
+                             const std::string& path) {
+  DocumentReport document{path, match.kind->kind, DocumentVerdict::absent, {}};
+  const FlowRecord* const record = rehearsal.record(match.flow);
+  if (record == nullptr)
+    return document;
+  if (const auto row = record->accepted.find(path);
+      row != record->accepted.end() && row->second.present)
+    document.verdict = DocumentVerdict::accepted;
+  if (record->rejected.contains(path))
+    document.verdict = DocumentVerdict::rejected;
+  if (const auto log = record->logs.files.find(path); log != record->logs.files.end())
+    for (const LogFault& fault : log->second.last_faults)
+      document.findings.push_back({.severity = Severity::warning,
+                                   .rule = "json",
+                                   .message = fault.where + " is skipped: " + fault.why});
+  return document;
+}
+
 DocumentReport report(const Rehearsal& rehearsal, const Catalog::Match& match,
                       const std::string& path, Schemas& schemas, const LoadLimits& load) {
+  if (match.kind->log != LogReading::whole)
+    return report_of_log(rehearsal, match, path);
   DocumentReport document{path, match.kind->kind, DocumentVerdict::absent, {}};
   auto file = rehearsal.read(path);
   if (!file && file.error().code == Errc::not_found)

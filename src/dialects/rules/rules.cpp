@@ -27,6 +27,21 @@ Format format_of(std::string_view pattern) {
   return pattern.ends_with(".jsonl") ? Format::jsonl : Format::json;
 }
 
+/// A decision of a person is moved away as it was read, so its file is read as a whole.
+bool has_decisions(const Rule& rule, const Kind& kind) {
+  return std::any_of(rule.react.begin(), rule.react.end(), [&](const Reaction& reaction) {
+    return reaction.approval && reaction.approval->decision &&
+           reaction.approval->decision->document == kind.name;
+  });
+}
+
+LogReading reading_of(const Rule& rule, const Kind& kind) {
+  if (format_of(kind.pattern) != Format::jsonl || has_decisions(rule, kind))
+    return LogReading::whole;
+  const bool has_stages = rule.stage.document.empty() || rule.stage.document == kind.name;
+  return has_stages ? LogReading::entries : LogReading::last;
+}
+
 std::vector<FileKind> files(const Json& options) {
   std::vector<FileKind> kinds;
   for (const Rule& rule : rules_in(options))
@@ -42,6 +57,7 @@ std::vector<FileKind> files(const Json& options) {
       kind.names = PatternNames::people;
       kind.ignored = rule.ignored;
       kind.needs_line = kind.format == Format::jsonl;
+      kind.log = reading_of(rule, own);
       kind.breaker_changes = rule.breaker_changes;
       kind.breaker_window = rule.breaker_window;
       kinds.push_back(std::move(kind));

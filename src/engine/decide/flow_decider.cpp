@@ -9,6 +9,7 @@
 #include "engine/decide/control.h"
 #include "engine/decide/status.h"
 #include "engine/intake/moved_files.h"
+#include "engine/state/log_entries.h"
 
 namespace baton {
 namespace {
@@ -247,6 +248,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
         Hold{"", "", Reason::unconfigured,
              is_left(record) ? record.control.why : why_unconfigured(setup_, flow.dialect),
              "configure it again and `baton reload`, or `" + command("forget", flow) + "`"};
+    note_entries(record);
     return {};
   }
   if (record.control.reason == kLeft)
@@ -254,6 +256,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   auto opened = documents_.open(record, *entry, draft.documents);
   if (!opened && opened.error().code == Errc::parse) {
     stand_still(record, opened.error());
+    note_entries(record);
     return {};
   }
   if (!opened)
@@ -280,6 +283,7 @@ Result<void> FlowDecider::decide(const FlowId& flow, Draft& draft,
   // The end of the flow may be one of the writes that were not made.
   if (!away_ && !trouble && !stands)
     tell_end(record, draft, !setup_.may_start);
+  note_entries(record);
   forget_old_runs(record, draft.now);
   std::erase_if(docs, [](const auto& row) { return row.second.kind == kRead; });
   documents_.keep(flow, std::move(docs));

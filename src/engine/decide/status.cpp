@@ -421,6 +421,9 @@ FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRo
   if (record.control.control != Control::run)
     status.since = std::max(status.since, record.control.since);
   show_flow(status, record, plan, root);
+  for (const auto& [path, log] : record.logs.files)
+    if (const std::string faults = fault_text(path, log); !faults.empty())
+      status.why += (status.why.empty() ? "" : "; ") + faults;
   show_subjects(status, record, plan, root);
   return status;
 }

@@ -19,20 +19,6 @@ constexpr std::size_t kMaxRestores = 3;
 /// The journal remembers each of them, so there is a limit.
 constexpr std::size_t kMostIgnored = 1000;
 
-/// The probable writer: the flow's only live run, or "" if there is none or several. It is a guess,
-/// because people and other programs write, too, and a file does not say who wrote it.
-RunId only_writer(const FlowRecord& record) {
-  RunId writer;
-  for (const Run& run : record.runs) {
-    if (!run.live())
-      continue;
-    if (!writer.empty())
-      return {};
-    writer = run.id;
-  }
-  return writer;
-}
-
 bool run_ended(const FlowId& flow, const Draft& draft) {
   return std::any_of(draft.commit.runs.begin(), draft.commit.runs.end(),
                      [&](const Run& run) { return run.key.flow == flow && !run.live(); });
@@ -68,6 +54,18 @@ Finding unreadable(const Error& error) {
 
 }  // namespace
 
+RunId only_writer(const FlowRecord& record) {
+  RunId writer;
+  for (const Run& run : record.runs) {
+    if (!run.live())
+      continue;
+    if (!writer.empty())
+      return {};
+    writer = run.id;
+  }
+  return writer;
+}
+
 Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environment,
                LoadLimits limits, const SizeLimits& sizes, bool act_on_reverted)
     : ports_(ports),
@@ -76,7 +74,8 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
       limits_(limits),
       act_on_reverted_(act_on_reverted),
       scan_(ports.disk, catalog),
-      size_ceiling_(sizes) {}
+      size_ceiling_(sizes),
+      log_reader_(ports.disk, limits) {}
 
 namespace {
 
@@ -105,47 +104,31 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   const auto match = catalog_.match(path);
   if (!match || !match->kind->kept)
     draft.as_accepted.insert(path);
+  if (const auto log = rotated_.find(path); !match && log != rotated_.end())
+    return look(std::string(log->second), draft, requests);
   if (!match) {
     ignore(path, draft);
     return {};
   }
-  const auto no_longer_ignored = [&] {
-    if (passed_over(draft.find(FlowId{}), path))
-      draft.touch(FlowId{}).notified.ignored.erase(path);
-  };
   // Under an earlier configuration baton may have ignored the file.
   if (!match->copy)
-    no_longer_ignored();
+    no_longer_ignored(path, draft);
   if (!match->kind->kept)
     return {};
+  if (match->kind->log != LogReading::whole)
+    return look_at_log(*match, path, draft);
   auto bytes = ports_.disk.read(path, limits_.max_bytes);
-  starved_ = starved_ && !bytes && bytes.error().code == Errc::busy;
-  if (!bytes && bytes.error().code == Errc::away) {
-    away_ = bytes.error();
-    leave(path);
+  if (!can_read(*match, path, bytes ? std::nullopt : std::optional(bytes.error()), draft))
     return {};
-  }
-  if (!bytes) {
-    scan_.forget(path);
-    no_longer_ignored();
-    not_read(*match, path, bytes.error(), draft);
-    return {};
-  }
   scan_.read(path, bytes->stamp);
   auto copy = is_copy(*match, path, bytes->digest, draft);
   if (!copy)
     return pass_on(copy);
   if (*copy) {
-    unsettled_.settled(path);
-    copies_[match->copy->beside].insert(path);
-    if (scan_.stays(path))
-      note_ignored(path,
-                   printable(path, 200) + " is " + match->copy->why + " of " +
-                       printable(match->copy->beside, 200) + ": no state file",
-                   draft);
+    ignore_copy(*match, path, draft);
     return {};
   }
-  no_longer_ignored();
+  no_longer_ignored(path, draft);
   note_size(*match, path, bytes->bytes.size(), draft);
   const FlowRecord* const record = draft.find(match->flow);
   const bool was_gone =
@@ -203,6 +186,37 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
       now != nullptr && has_version(now->accepted, path, bytes->digest))
     draft.identify(match->flow, path, bytes->identity, was_gone);
   return admitted;
+}
+
+void Intake::no_longer_ignored(const std::string& path, Draft& draft) {
+  if (passed_over(draft.find(FlowId{}), path))
+    draft.touch(FlowId{}).notified.ignored.erase(path);
+}
+
+bool Intake::can_read(const Catalog::Match& match, const std::string& path,
+                      const std::optional<Error>& error, Draft& draft) {
+  starved_ = starved_ && error && error->code == Errc::busy;
+  if (!error)
+    return true;
+  if (error->code == Errc::away) {
+    away_ = error;
+    leave(path);
+    return false;
+  }
+  scan_.forget(path);
+  no_longer_ignored(path, draft);
+  not_read(match, path, *error, draft);
+  return false;
+}
+
+void Intake::ignore_copy(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  unsettled_.settled(path);
+  copies_[match.copy->beside].insert(path);
+  if (scan_.stays(path))
+    note_ignored(path,
+                 printable(path, 200) + " is " + match.copy->why + " of " +
+                     printable(match.copy->beside, 200) + ": no state file",
+                 draft);
 }
 
 Result<std::shared_ptr<const Document>> Intake::before(const Catalog::Match& match,
@@ -556,8 +570,13 @@ void Intake::accept(const Catalog::Match& match, const std::string& path,
                AcceptedRow{path, match.flow, match.kind->kind, match.part, document->digest(),
                            ++draft.arrival, writer, true},
                document);
-  draft.changed.push_back(path);
-  count_change(match, path, record, draft);
+  // Lines that were appended together are one change.
+  const auto log = draft.appended.find(path);
+  const auto counted = appended_.find(path);
+  if (log == draft.appended.end() || counted == appended_.end() || counted->second != log->second) {
+    draft.changed.push_back(path);
+    count_change(match, path, record, draft);
+  }
   draft.event("accepted", match.flow,
               path + (writer.empty() || writer == "baton"
                           ? ""

@@ -16,6 +16,7 @@
 #include "engine/intake/document_check.h"
 #include "engine/intake/document_store.h"
 #include "engine/intake/judged_texts.h"
+#include "engine/intake/log_reader.h"
 #include "engine/intake/renamed_files.h"
 #include "engine/intake/size_ceiling.h"
 #include "engine/intake/tree_scan.h"
@@ -27,6 +28,10 @@ namespace baton {
 
 /// How many bytes of text JudgedTexts keeps. The documents take up to twenty times as much memory.
 inline constexpr std::size_t kJudgedBytes = 4U << 20U;
+
+/// The probable writer: the flow's only live run, or "" if there is none or several. It is a guess,
+/// because people and other programs write, too, and a file does not say who wrote it.
+RunId only_writer(const FlowRecord& record);
 
 /// Call `look` for each path, and `committed` after the commit of the step.
 class Intake {
@@ -64,13 +69,18 @@ class Intake {
     rate_breaker_.committed(draft, catalog_);
     compared_.insert(draft.compared.begin(), draft.compared.end());
     seen_renames_.committed(draft.renamed);
+    for (const auto& [path, size] : draft.appended)
+      appended_[path] = size;
   }
+  /// Logs with lines that were not read yet, whose next line may be read by now.
+  std::set<std::string> lines_due(const FlowRecords& records);
   /// No file is left to look at: what was kept for the next ones can go.
   void rest() { judged_.clear(); }
   /// Takes over from the former intake which files the daemon has looked at. Otherwise the next
   /// look at a file would count as its first one (Change::first_look).
   void follow(const Intake& former) {
     compared_ = former.compared_;
+    appended_ = former.appended_;
     polled_ = former.polled_;
   }
   /// The name was seen to appear by a rename or link: the next look need not wait for its writer.
@@ -134,6 +144,20 @@ class Intake {
   Result<Admission> ask(const Catalog::Match& match, const std::string& path, const Document& after,
                         std::optional<Unseen> unseen, Draft& draft,
                         const std::vector<Request>& requests);
+  /// Reads at most one more line of a log, or with LogReading::last up to its last one.
+  Result<void> look_at_log(const Catalog::Match& match, const std::string& path, Draft& draft);
+  Result<bool> is_copy_of_log(const Catalog::Match& match, const std::string& path,
+                              const FileBytes& there, const Draft& draft);
+  Result<std::optional<LogStep>> read_log(const Catalog::Match& match, const std::string& path,
+                                          Draft& draft);
+  Result<void> take_line(const Catalog::Match& match, const std::string& path, LogStep& step,
+                         std::uint64_t size_bytes, Draft& draft);
+  void there_again(const Catalog::Match& match, const std::string& path, Draft& draft);
+  /// Handles a file that cannot be read. True: it can be read.
+  bool can_read(const Catalog::Match& match, const std::string& path,
+                const std::optional<Error>& error, Draft& draft);
+  static void no_longer_ignored(const std::string& path, Draft& draft);
+  void ignore_copy(const Catalog::Match& match, const std::string& path, Draft& draft);
   Result<void> admit(const Catalog::Match& match, const std::string& path, const FileBytes& bytes,
                      const DocumentCheck& checked, Draft& draft,
                      const std::vector<Request>& requests);
@@ -172,6 +196,11 @@ class Intake {
   RateBreaker rate_breaker_;
   SeenRenames seen_renames_;
   SizeCeiling size_ceiling_;
+  LogReader log_reader_;
+  std::set<std::string> with_lines_;            ///< logs with lines that wait
+  std::map<std::string, std::string> rotated_;  ///< logs, by the rotated file that is read
+  /// By log: its size when it was last counted as changed. What was appended at once is one change.
+  std::map<std::string, std::uint64_t> appended_;
   /// Ignored copies, by the file that they are a copy of.
   std::map<std::string, std::set<std::string>> copies_;
 };

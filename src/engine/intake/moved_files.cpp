@@ -95,6 +95,10 @@ Result<void> hand_over(const FlowRecords& records, const Catalog& catalog, Docum
           draft.touch(flow).origin.files.erase(path);
           draft.touch(match->flow).origin.files.insert(*file);
         }
+        if (const auto log = record.logs.files.find(path); log != record.logs.files.end()) {
+          draft.touch(flow).logs.files.erase(path);
+          draft.touch(match->flow).logs.files.insert(*log);
+        }
         if (auto done = hand_over(record, row, *match, documents, schemas, limits, draft); !done)
           return done;
       }

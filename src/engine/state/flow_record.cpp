@@ -105,6 +105,8 @@ FlowRecords records_of(const Ledger& ledger) {
     record(flow).notified = notified_state_of(notified);
   for (const auto& [flow, origin] : ledger.origins)
     record(flow).origin = origin;
+  for (const auto& [flow, logs] : ledger.logs)
+    record(flow).logs = logs;
   for (const Run& run : ledger.runs)
     record(run.key.flow).runs.push_back(run);
   for (const ControlRow& row : ledger.controls)
@@ -248,6 +250,7 @@ void Draft::memo(FlowRecord& record, const Json& memo) {
 void Draft::tell() {
   commit.notified.clear();
   commit.origins.clear();
+  commit.logs.clear();
   for (const auto& [flow, record] : touched_) {
     const auto before = records_.find(flow);
     const bool known = before != records_.end() && !forgotten.contains(flow);
@@ -255,6 +258,8 @@ void Draft::tell() {
       commit.notified.emplace_back(flow, json_of(record.notified));
     if (known ? record.origin != before->second.origin : record.origin != FlowOrigin{})
       commit.origins.emplace_back(flow, record.origin);
+    if (known ? record.logs != before->second.logs : record.logs != FlowLogs{})
+      commit.logs.emplace_back(flow, record.logs);
   }
 }
 

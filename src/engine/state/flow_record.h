@@ -37,6 +37,7 @@ struct FlowRecord {
   ControlRow control;
   NotifiedState notified;
   FlowOrigin origin;
+  FlowLogs logs;
   Time last_activity{};
 
   // Derived from the members above; computed again after a restart.
@@ -162,14 +163,15 @@ class Draft {
   std::set<std::string> presence;  ///< paths whose `present` changed
   /// Paths whose file equals the last accepted version, and paths that baton never accepts.
   std::set<std::string> as_accepted;
-  std::set<FlowId> decide;                 ///< flows whose decision may differ now
-  std::set<FlowId> forgotten;              ///< by `forget`
-  std::vector<std::string> changed;        ///< paths accepted in this step, for the rate breaker
-  std::vector<std::string> restored;       ///< paths put back in this step
-  std::map<std::string, Digest> gave_way;  ///< see PendingWrites::gave_way
-  std::set<std::string> looked_at;         ///< see PendingWrites::looked_at
-  std::set<std::string> compared;          ///< paths compared with the version in force
-  std::set<FlowFile> identified;           ///< names that have another file than before
+  std::set<FlowId> decide;           ///< flows whose decision may differ now
+  std::set<FlowId> forgotten;        ///< by `forget`
+  std::vector<std::string> changed;  ///< paths accepted in this step, for the rate breaker
+  std::map<std::string, std::uint64_t> appended;  ///< logs in `changed`, and their sizes
+  std::vector<std::string> restored;              ///< paths put back in this step
+  std::map<std::string, Digest> gave_way;         ///< see PendingWrites::gave_way
+  std::set<std::string> looked_at;                ///< see PendingWrites::looked_at
+  std::set<std::string> compared;                 ///< paths compared with the version in force
+  std::set<FlowFile> identified;                  ///< names that have another file than before
   /// Names that are gone or have another file now, with the file that they had.
   std::set<std::pair<FlowFile, FileIdentity>> let_go;
   std::set<std::string> renamed;     ///< see SeenRenames

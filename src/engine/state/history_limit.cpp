@@ -12,8 +12,8 @@ namespace {
 constexpr Millis kWindow{3'600'000};
 
 /// The events that only say what changed in files.
-constexpr std::array<std::string_view, 10> kOfChanges = {
-    "accepted",     "back",     "conflict", "gone",     "merged",
+constexpr std::array<std::string_view, 11> kOfChanges = {
+    "accepted",     "back",     "conflict", "gone",     "log",  "merged",
     "rate_breaker", "rejected", "renamed",  "resolved", "stage"};
 
 bool is_of_a_change(const Event& event) {

@@ -76,6 +76,10 @@ class RealDisk final : public Disk {
     return read_part(path, [&](int fd) { return last_lines(fd, max_bytes, path); });
   }
   VersionSource source(const std::string& path, const Digest& digest, bool may_wait) override;
+  Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
+                              std::size_t max_bytes) override {
+    return read_part(path, [&](int fd) { return read_at(fd, max_bytes, first, path); });
+  }
   Result<std::vector<FileEntry>> list(const std::string& folder, unsigned depth) override;
   Result<void> replace(const std::string& path, const Digest& assumes,
                        std::string_view bytes) override;
@@ -194,7 +198,8 @@ Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_
                    .digest = digest,
                    .stamp = stamp,
                    .identity = identity,
-                   .changed = Time(Millis(seen ? nanoseconds(info.st_ctim) / 1'000'000 : 0))};
+                   .changed = Time(Millis(seen ? nanoseconds(info.st_ctim) / 1'000'000 : 0)),
+                   .size_bytes = seen ? static_cast<std::uint64_t>(info.st_size) : 0};
 }
 
 VersionSource RealDisk::source(const std::string& path, const Digest& digest, bool may_wait) {

@@ -167,6 +167,8 @@ class SqliteJournal : public Journal {
             [&](const auto& row) { return rows::write_notified(*db_, row.first, row.second); });
     for_all(commit.origins,
             [&](const auto& row) { return rows::write_origin(*db_, row.first, row.second); });
+    for_all(commit.logs,
+            [&](const auto& row) { return rows::write_logs(*db_, row.first, row.second); });
     for_all(commit.controls, write_row);
     // Ended runs first: a voided one makes room for the same attempt, started again in the same
     // step.

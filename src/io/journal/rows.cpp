@@ -166,6 +166,11 @@ Result<void> write_origin(Database& db, const FlowId& flow, const FlowOrigin& or
              json_of(origin).dump());
 }
 
+Result<void> write_logs(Database& db, const FlowId& flow, const FlowLogs& logs) {
+  return run(db, "INSERT OR REPLACE INTO logs VALUES(?,?,?)", flow.dialect, flow.name,
+             json_of(logs).dump());
+}
+
 Result<void> write(Database& db, const Run& row) {
   constexpr std::string_view kSql =
       "INSERT INTO runs "
@@ -242,6 +247,7 @@ Result<void> forget(Database& db, const FlowId& flow) {
       "DELETE FROM memos WHERE dialect=? AND flow=?",
       "DELETE FROM told WHERE dialect=? AND flow=?",
       "DELETE FROM origins WHERE dialect=? AND flow=?",
+      "DELETE FROM logs WHERE dialect=? AND flow=?",
       "INSERT OR IGNORE INTO forgotten_runs SELECT id FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM runs WHERE dialect=? AND flow=?",
       "DELETE FROM intents WHERE dialect=? AND flow=?",
@@ -411,6 +417,10 @@ Result<void> load_all(Database& db, Time now, const std::string& runs, Ledger& l
          FlowId flow = flow_of(row);
          ledger.origins.emplace_back(std::move(flow), flow_origin_of(*read_json(row)));
        });
+  load("logs", "SELECT dialect, flow, logs FROM logs ORDER BY dialect, flow", [&](Statement& row) {
+    FlowId flow = flow_of(row);
+    ledger.logs.emplace_back(std::move(flow), flow_logs_of(*read_json(row)));
+  });
   // This only prevents repeated notifications, so damage is no reason to refuse the journal.
   load("told", "SELECT dialect, flow, told FROM told ORDER BY dialect, flow", [&](Statement& row) {
     FlowId flow = flow_of(row);

@@ -21,6 +21,7 @@ Result<void> write_memo(sqlite::Database& db, const FlowId& flow, const Json& me
 /// A null value removes the row.
 Result<void> write_notified(sqlite::Database& db, const FlowId& flow, const Json& notified);
 Result<void> write_origin(sqlite::Database& db, const FlowId& flow, const FlowOrigin& origin);
+Result<void> write_logs(sqlite::Database& db, const FlowId& flow, const FlowLogs& logs);
 Result<void> write(sqlite::Database& db, const Run& row);
 Result<void> write(sqlite::Database& db, const Intent& intent);
 Result<void> write(sqlite::Database& db, const ControlRow& row);

@@ -122,6 +122,12 @@ CREATE TABLE versions(
   PRIMARY KEY(path, digest)) STRICT, WITHOUT ROWID;
 CREATE INDEX versions_arrival ON versions(path, arrival);
 INSERT INTO versions SELECT path, digest, arrival FROM documents;
+)sql",
+                                    // How far the logs were read.
+                                    R"sql(
+CREATE TABLE logs(
+  dialect TEXT NOT NULL, flow TEXT NOT NULL, logs TEXT NOT NULL,
+  PRIMARY KEY(dialect, flow)) STRICT;
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());

@@ -1,0 +1,66 @@
+#pragma once
+
+// How far baton has read the logs of a flow: files of JSON Lines in which each line says something
+// new (FileKind::log). The journal keeps it, so a restart neither repeats nor leaves out a line.
+//
+// Problem: a log grows without end, is rotated, and its lines are judged one after the other.
+// Way: the place behind the last line that was read, with digests of what stands before it. They
+// show whether another file has taken the place of the log; see engine/intake/log_reader.h.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/digest.h"
+#include "base/json/json.h"
+#include "core/flow.h"
+#include "core/flow_origin.h"
+
+namespace baton {
+
+/// A line that cannot be read.
+struct LogFault {
+  std::string where;  ///< `line 7`, or `byte 123` where the number of the line is unknown
+  std::string why;
+  bool operator==(const LogFault&) const = default;
+};
+
+/// How far one log was read.
+struct LogPosition {
+  FileIdentity file = 0;     ///< of the file that is read; after a rotation it has another name
+  std::uint64_t offset = 0;  ///< of the first byte that was not read
+  std::uint64_t line = 1;    ///< the number of the line at `offset`; 0: unknown
+  /// The first line, or its beginning. It tells a log that was edited from one that begins anew.
+  std::uint32_t head_bytes = 0;
+  Digest head;
+  /// The bytes before `offset`.
+  std::uint32_t mark_bytes = 0;
+  Digest mark;
+  bool in_long_line = false;  ///< `offset` is inside of a line that is too long
+  std::uint64_t faults = 0;   ///< lines of this file that cannot be read
+  std::vector<LogFault> last_faults;
+  bool operator==(const LogPosition&) const = default;
+};
+
+/// The logs of one flow.
+struct FlowLogs {
+  std::map<std::string, LogPosition> files;  ///< by path
+  /// Which agents the present stages want, so that the next line waits until they have done their
+  /// work.
+  std::vector<std::pair<Role, Subject>> wanted;
+  /// The next line waits for something else: a person, or a decision that is still to be made.
+  bool held = false;
+  bool operator==(const FlowLogs&) const = default;
+};
+
+/// As the journal keeps it. Members that cannot be read are left out.
+Json json_of(const FlowLogs& logs);
+FlowLogs flow_logs_of(const Value& json);
+
+/// `2 lines of tickets/log.jsonl cannot be read and are skipped (line 7: is cut off)`; "" if all
+/// lines of the log can be read.
+std::string fault_text(const std::string& path, const LogPosition& log);
+
+}  // namespace baton

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "engine/intake/intake.h"
+#include "engine/state/log_entries.h"
+#include "findings/report.h"
+
+namespace baton {
+namespace {
+
+/// A log that was cut off may be being written anew by an editor.
+constexpr Rest kAnew{Millis(500), Millis(2500)};
+/// How much of two logs is compared, from their ends.
+constexpr std::size_t kComparedEnd = 64U << 10U;
+
+std::string first_fault(const Findings& findings) {
+  const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.severity == Severity::error;
+  });
+  if (first == findings.end())
+    return "it is not valid";
+  // The document is the one line, as the only item of a list.
+  Finding finding = *first;
+  if (finding.pointer.starts_with("/0"))
+    finding.pointer.erase(0, 2);
+  return sentence_at_pointer(finding);
+}
+
+}  // namespace
+
+Result<bool> Intake::is_copy_of_log(const Catalog::Match& match, const std::string& path,
+                                    const FileBytes& there, const Draft& draft) {
+  const FlowRecord* const record = draft.find(match.flow);
+  if (!match.copy || (record != nullptr && record->accepted.contains(path)))
+    return false;
+  const std::uint64_t from = there.size_bytes - std::min(there.size_bytes, kComparedEnd);
+  const auto original = ports_.disk.read_from(match.copy->beside, from, kComparedEnd);
+  if (!original)
+    return !match.copy->while_equal && original.error().code != Errc::not_found;
+  if (!match.copy->while_equal)
+    return true;
+  const auto own = ports_.disk.read_from(path, from, kComparedEnd);
+  return own && own->size_bytes == original->size_bytes && own->digest == original->digest;
+}
+
+void Intake::there_again(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  draft.as_accepted.insert(path);
+  draft.compared.insert(path);
+  (void)no_longer_rejected(match.flow, path, draft);
+  const FlowRecord* const known = draft.find(match.flow);
+  if (known == nullptr || !known->accepted.contains(path) || known->accepted.at(path).present)
+    return;
+  note_presence(match.flow, path, draft);
+  draft.event("back", match.flow, path + " is there again");
+}
+
+Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string& path,
+                                 Draft& draft) {
+  const auto there = ports_.disk.read_from(path, 0, 0);
+  if (!can_read(match, path, there ? std::nullopt : std::optional(there.error()), draft))
+    return {};
+  scan_.read(path, there->stamp);
+  auto copy = is_copy_of_log(match, path, *there, draft);
+  if (!copy)
+    return pass_on(copy);
+  if (*copy) {
+    ignore_copy(match, path, draft);
+    return {};
+  }
+  no_longer_ignored(path, draft);
+  const FlowRecord* const record = draft.find(match.flow);
+  const bool was_gone =
+      record != nullptr && record->accepted.contains(path) && !record->accepted.at(path).present;
+  there_again(match, path, draft);
+  auto step = read_log(match, path, draft);
+  if (!step) {
+    (void)can_read(match, path, step.error(), draft);
+    return {};
+  }
+  if (*step)
+    if (auto taken = take_line(match, path, **step, there->size_bytes, draft); !taken)
+      return taken;
+  if (const FlowRecord* const now = draft.find(match.flow);
+      now != nullptr && now->accepted.contains(path))
+    draft.identify(match.flow, path, there->identity, was_gone);
+  return {};
+}
+
+/// Nothing: no line may be read now.
+Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
+                                                const std::string& path, Draft& draft) {
+  const bool all = match.kind->log == LogReading::last;
+  const FlowRecord* const record = draft.find(match.flow);
+  const auto known = record == nullptr ? nullptr : &record->logs.files;
+  std::optional<LogPosition> at;
+  if (known != nullptr && known->contains(path))
+    at = known->at(path);
+  if (at && !all && !is_worked(*record, draft.find(FlowId{}))) {
+    with_lines_.insert(path);
+    unsettled_.settled(path);
+    return std::optional<LogStep>();
+  }
+  // An older baton took the whole file for its version.
+  if (!at && record != nullptr && record->accepted.contains(path)) {
+    const AcceptedRow& row = record->accepted.at(path);
+    auto behind = log_reader_.behind(path, row.size_bytes, row.digest);
+    if (!behind)
+      return pass_on(behind);
+    at = *std::move(behind);
+  }
+  const bool waited = unsettled_.waits(path);
+  auto step = at ? log_reader_.next(path, *at, all, false) : log_reader_.first(path);
+  if (step && step->unsettled) {
+    if (unsettled_.wait(path, match.flow, digest_of("anew"), draft.now, kAnew))
+      return std::optional<LogStep>();
+    step = log_reader_.next(path, *at, all, true);
+  }
+  if (!step)
+    return pass_on(step);
+  // A decision may have waited for this file.
+  if (waited)
+    draft.decide.insert(match.flow);
+  unsettled_.settled(path);
+  return std::optional(*std::move(step));
+}
+
+Result<void> Intake::take_line(const Catalog::Match& match, const std::string& path, LogStep& step,
+                               std::uint64_t size_bytes, Draft& draft) {
+  if (step.more)
+    with_lines_.insert(path);
+  else
+    with_lines_.erase(path);
+  std::erase_if(rotated_, [&](const auto& row) { return row.second == path; });
+  if (!step.beside.empty())
+    rotated_[step.beside] = path;
+  const std::string shown = printable(path, 200);
+  if (!step.note.empty())
+    draft.event("log", match.flow, shown + " " + step.note);
+  if (step.record) {
+    DocumentCheck checked =
+        check_text(*step.record, match.kind->format, ports_.schemas.of(*match.kind), limits_);
+    check_rules(checked, match, path);
+    std::string why = checked.accepted()
+                          ? size_ceiling_.left_out(match.flow, path, step.record->size(), draft)
+                          : first_fault(checked.findings);
+    const FlowRecord* const record = draft.find(match.flow);
+    const auto row = record == nullptr ? nullptr : &record->accepted;
+    const bool repeats = row != nullptr && row->contains(path) && checked.document != nullptr &&
+                         row->at(path).digest == checked.document->digest();
+    bool known = repeats;
+    if (!known && step.only_if_new && checked.document != nullptr) {
+      auto before = ports_.documents.was_accepted(path, checked.document->digest());
+      if (!before)
+        return pass_on(before);
+      known = *before;
+    }
+    if (!why.empty()) {
+      LogFault fault{step.where, std::move(why)};
+      ++step.fault_count;
+      ++step.at.faults;
+      step.at.last_faults = {fault};
+      step.faults.push_back(std::move(fault));
+    } else if (!known) {
+      draft.appended[path] = size_bytes;
+      accept(match, path, checked.document, record == nullptr ? RunId() : only_writer(*record),
+             draft);
+      // Until the flow has been decided, nobody knows what this line asks for.
+      draft.touch(match.flow).logs.held = match.kind->log == LogReading::entries;
+    }
+  }
+  const FlowRecord* const record = draft.find(match.flow);
+  const bool has_row = record != nullptr && record->logs.files.contains(path);
+  if (!has_row || record->logs.files.at(path) != step.at)
+    draft.touch(match.flow).logs.files[path] = step.at;
+  if (step.faults.empty())
+    return {};
+  std::string why;
+  for (const LogFault& fault : step.faults)
+    why += (why.empty() ? "" : "; ") + fault.where + ": " + fault.why;
+  if (step.fault_count > step.faults.size())
+    why += "; and " + std::to_string(step.fault_count - step.faults.size()) + " more";
+  draft.event(
+      "rejected", match.flow,
+      shown + ": " + printable(why) +
+          (step.fault_count == 1 ? " (this line is skipped)" : " (these lines are skipped)"));
+  return {};
+}
+
+std::set<std::string> Intake::lines_due(const FlowRecords& records) {
+  std::set<std::string> due;
+  const auto root = records.find(FlowId{});
+  for (const std::string& path : with_lines_) {
+    const auto match = catalog_.match(path);
+    const auto record = match ? records.find(match->flow) : records.end();
+    if (record == records.end() || match->kind->log != LogReading::entries ||
+        is_worked(record->second, root == records.end() ? nullptr : &root->second))
+      due.insert(path);
+  }
+  for (const std::string& path : due)
+    with_lines_.erase(path);
+  return due;
+}
+
+}  // namespace baton

@@ -1,0 +1,451 @@
+#include "engine/intake/log_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json/parse.h"
+#include "base/text.h"
+#include "core/ignored_names.h"
+
+namespace baton {
+namespace {
+
+constexpr std::size_t kBlock = 64U << 10U;
+/// How much of a log is read at first sight, from its end. Its last line lies in there.
+constexpr std::size_t kFirstLookBytes = 2 * kLongestLine;
+/// How much one call reads at most.
+constexpr std::size_t kMostRead = 16U << 20U;
+/// Up to here the lines are counted when the number of one is needed.
+constexpr std::uint64_t kMostCounted = 64U << 20U;
+constexpr std::size_t kMark = 1024;
+constexpr std::size_t kMostFaults = 20;
+constexpr std::size_t kFaultsKept = 3;
+
+/// A program that does not notice that its log was cut off leaves zeros in front of its next line.
+constexpr std::string_view kBlanks(" \t\r\n\0", 5);
+
+tl::unexpected<Error> log_replaced(const std::string& name) {
+  return fail(Errc::busy, "another file has taken its place while it was read", name);
+}
+
+/// Reads a file on from a position, block by block.
+class LogCursor {
+ public:
+  /// `before`: the bytes in front of the position, as far as they are known.
+  LogCursor(Disk& disk, const std::string& name, LogPosition at, std::string before)
+      : at(std::move(at)), disk_(disk), name_(name), before_(std::move(before)) {}
+
+  /// What follows; at least `want` bytes if the file has them.
+  Result<std::string_view> ahead(std::size_t want) {
+    if (buffer_.size() - used_ < want && !end_) {
+      const std::size_t asked = want + kBlock;
+      auto bytes = read(at.offset, asked);
+      if (!bytes)
+        return pass_on(bytes);
+      end_ = bytes->size() < asked;
+      read_ += bytes->size();
+      buffer_ = *std::move(bytes);
+      used_ = 0;
+    }
+    return std::string_view(buffer_).substr(used_);
+  }
+  void pass(std::size_t count) {
+    const std::string_view passed = std::string_view(buffer_).substr(used_, count);
+    if (at.line != 0)
+      at.line += static_cast<std::uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
+    at.offset += passed.size();
+    before_.append(passed.substr(passed.size() - std::min(passed.size(), kMark)));
+    before_.erase(0, before_.size() - std::min(before_.size(), kMark));
+    used_ += passed.size();
+  }
+  bool is_tired() const { return read_ > kMostRead; }
+
+  /// Where the position is, for people.
+  Result<std::string> where() {
+    if (at.line == 0 && at.offset <= kMostCounted)
+      if (auto counted = count_lines(); !counted)
+        return pass_on(counted);
+    return at.line == 0 ? "byte " + std::to_string(at.offset) : "line " + std::to_string(at.line);
+  }
+
+  /// The position with its digests.
+  Result<LogPosition> position() {
+    at.mark_bytes = static_cast<std::uint32_t>(before_.size());
+    at.mark = digest_of(before_);
+    if (at.head_bytes == 0 && at.offset > 0) {
+      auto begin = read(0, std::min<std::uint64_t>(at.offset, kMark));
+      if (!begin)
+        return pass_on(begin);
+      begin->resize(std::min(begin->find('\n'), begin->size() - 1) + 1);
+      at.head_bytes = static_cast<std::uint32_t>(begin->size());
+      at.head = digest_of(*begin);
+    }
+    return at;
+  }
+
+  LogPosition at;
+
+ private:
+  Result<std::string> read(std::uint64_t first, std::size_t count) {
+    auto file = disk_.read_from(name_, first, count);
+    if (!file)
+      return pass_on(file);
+    if (at.file != 0 && file->identity != 0 && at.file != file->identity)
+      return log_replaced(name_);
+    return std::move(file->bytes);
+  }
+  Result<void> count_lines() {
+    std::uint64_t line = 1;
+    for (std::uint64_t from = 0; from < at.offset;) {
+      auto bytes = read(from, std::min<std::uint64_t>(kLongestLine, at.offset - from));
+      if (!bytes)
+        return pass_on(bytes);
+      if (bytes->empty())
+        return log_replaced(name_);
+      line += static_cast<std::uint64_t>(std::count(bytes->begin(), bytes->end(), '\n'));
+      from += bytes->size();
+    }
+    at.line = line;
+    return {};
+  }
+
+  Disk& disk_;
+  const std::string& name_;
+  std::string before_;
+  std::string buffer_;  ///< from `at.offset` on, without its first `used_` bytes
+  std::size_t used_ = 0;
+  std::size_t read_ = 0;
+  bool end_ = false;
+};
+
+Result<void> add_fault(LogCursor& cursor, std::string why, LogStep& step) {
+  auto where = cursor.where();
+  if (!where)
+    return pass_on(where);
+  LogFault fault{*std::move(where), std::move(why)};
+  ++step.fault_count;
+  ++cursor.at.faults;
+  std::vector<LogFault>& kept = cursor.at.last_faults;
+  kept.push_back(fault);
+  if (kept.size() > kFaultsKept)
+    kept.erase(kept.begin());
+  if (step.faults.size() < kMostFaults)
+    step.faults.push_back(std::move(fault));
+  step.clean_end = false;
+  return {};
+}
+
+std::string why_unreadable(const ParseFault& fault) {
+  return fault.incomplete ? "it is cut off" : printable(fault.message, 300);
+}
+
+/// The value at the begin of a line.
+tl::expected<std::size_t, ParseFault> value_end(std::string_view line, bool whole,
+                                                const LoadLimits& limits) {
+  if (const auto bad = bad_utf8(line))
+    return tl::unexpected(utf8_fault(line, *bad));
+  auto parsed = parse_value(line, 0, limits);
+  if (!parsed)
+    return tl::unexpected(std::move(parsed.error()));
+  // Without its end a number or a word may still grow.
+  if (!whole && !parsed->value->IsObject() && !parsed->value->IsArray()) {
+    ParseFault unfinished;
+    unfinished.incomplete = true;
+    return tl::unexpected(std::move(unfinished));
+  }
+  return parsed->end;
+}
+
+/// Reads on to the next record, or with `all` to the last one.
+Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, LogStep& step) {
+  for (;;) {
+    step.more = cursor.is_tired();
+    if (step.more)
+      return {};
+    auto ahead = cursor.ahead(1);
+    if (!ahead)
+      return pass_on(ahead);
+    if (ahead->empty())
+      return {};
+    if (cursor.at.in_long_line) {
+      const auto end = ahead->find('\n');
+      cursor.at.in_long_line = end == std::string_view::npos;
+      cursor.pass(std::min(end, ahead->size() - 1) + 1);
+      continue;
+    }
+    const bool mark = cursor.at.offset == 0 && ahead->starts_with(kByteOrderMark);
+    const std::size_t blanks = mark ? kByteOrderMark.size() : ahead->find_first_not_of(kBlanks);
+    if (blanks != 0) {
+      cursor.pass(std::min(blanks, ahead->size()));
+      continue;
+    }
+    if (step.record && !all) {
+      step.more = true;
+      return {};
+    }
+    auto newline = ahead->find('\n');
+    if (newline == std::string_view::npos) {
+      ahead = cursor.ahead(kLongestLine + 1);
+      if (!ahead)
+        return pass_on(ahead);
+      newline = ahead->find('\n');
+    }
+    const bool whole = newline != std::string_view::npos;
+    const std::string_view line = ahead->substr(0, newline);
+    if (line.size() > kLongestLine) {
+      if (auto added = add_fault(cursor, "it is longer than 1 MiB", step); !added)
+        return added;
+      cursor.at.in_long_line = !whole;
+      cursor.pass(line.size() + (whole ? 1 : 0));
+      continue;
+    }
+    const auto end = value_end(line, whole, limits);
+    if (end) {
+      auto where = cursor.where();
+      if (!where)
+        return pass_on(where);
+      step.record = line.substr(0, *end);
+      step.where = *std::move(where);
+      step.clean_end = true;
+      cursor.pass(*end);
+      continue;
+    }
+    if (!whole) {
+      step.clean_end = false;
+      return {};
+    }
+    if (auto added = add_fault(cursor, why_unreadable(end.error()), step); !added)
+      return added;
+    cursor.pass(line.size() + 1);
+  }
+}
+
+std::string log_folder(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+Result<LogReader::Probe> LogReader::probe(const std::string& name, const LogPosition& at) {
+  auto mark = disk_.read_from(name, at.offset - at.mark_bytes, at.mark_bytes);
+  if (!mark)
+    return pass_on(mark);
+  Probe probe;
+  probe.file = *std::move(mark);
+  auto head = disk_.read_from(name, 0, at.head_bytes);
+  if (!head)
+    return pass_on(head);
+  probe.same_head = at.head_bytes == 0 || head->digest == at.head;
+  probe.goes_on = probe.file.size_bytes >= at.offset && probe.same_head &&
+                  (at.mark_bytes == 0 || probe.file.digest == at.mark);
+  return probe;
+}
+
+Result<LogStep> LogReader::read(const std::string& name, LogPosition at, std::string before,
+                                bool all) {
+  LogStep step;
+  LogCursor cursor(disk_, name, std::move(at), std::move(before));
+  if (auto done = scan_log(cursor, limits_, all, step); !done)
+    return pass_on(done);
+  auto position = cursor.position();
+  if (!position)
+    return pass_on(position);
+  step.at = *std::move(position);
+  return step;
+}
+
+Result<LogStep> LogReader::first(const std::string& path) {
+  auto file = disk_.read_from(path, 0, 0);
+  if (!file)
+    return pass_on(file);
+  LogPosition at;
+  at.file = file->identity;
+  if (file->size_bytes > kFirstLookBytes) {
+    at.offset = file->size_bytes - kFirstLookBytes;
+    at.line = 0;
+    at.in_long_line = true;
+  }
+  return read(path, std::move(at), {}, true);
+}
+
+Result<std::optional<LogPosition>> LogReader::behind(const std::string& path,
+                                                     std::uint64_t size_bytes,
+                                                     const Digest& digest) {
+  auto file = disk_.read_from(path, 0, static_cast<std::size_t>(size_bytes));
+  if (!file)
+    return pass_on(file);
+  if (file->digest != digest || file->bytes.empty())
+    return std::optional<LogPosition>();
+  LogPosition at;
+  at.file = file->identity;
+  LogCursor cursor(disk_, path, std::move(at), {});
+  if (auto all = cursor.ahead(file->bytes.size()); !all)
+    return pass_on(all);
+  // A last line without its end may have been read, too; then it has to be a whole value.
+  const auto newline = file->bytes.rfind('\n');
+  const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
+  const std::string_view last = std::string_view(file->bytes).substr(begin);
+  const auto end = value_end(last, false, limits_);
+  cursor.pass(begin + (end ? *end : 0));
+  auto position = cursor.position();
+  if (!position)
+    return pass_on(position);
+  return std::optional(*std::move(position));
+}
+
+Result<std::vector<std::string>> LogReader::names_beside(const std::string& path) {
+  auto entries = disk_.list(log_folder(path), 0);
+  if (!entries)
+    return pass_on(entries);
+  const std::string name = last_part(path);
+  const std::string stem = name.substr(0, name.rfind('.'));
+  std::vector<std::string> names;
+  for (const FileEntry& entry : *entries) {
+    const std::string other = last_part(entry.path);
+    const bool related = other.starts_with(name) || other.starts_with(stem + ".") ||
+                         other.starts_with(stem + "-") || other.starts_with(stem + "_");
+    if (entry.folder || entry.path == path || !related)
+      continue;
+    // A backup of an editor is no rotated log.
+    const auto sign = ignored_name({}, "{flow}", other, other, "");
+    if (!sign || !sign->beside.empty())
+      names.push_back(entry.path);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::optional<std::string>> LogReader::find_former(const std::string& path,
+                                                          const LogPosition& at, bool by_content) {
+  auto names = names_beside(path);
+  if (!names)
+    return pass_on(names);
+  for (const std::string& name : *names) {
+    const auto found = probe(name, at);
+    if (found && found->goes_on &&
+        (by_content || (at.file != 0 && found->file.identity == at.file)))
+      return std::optional(name);
+  }
+  return std::optional<std::string>();
+}
+
+/// The file that was begun after `former`, by the names that logrotate gives: `log.jsonl.2` comes
+/// before `log.jsonl.1`, and `log.jsonl-20260101` before `log.jsonl-20260102`. Empty: `path`
+/// itself.
+Result<std::string> LogReader::successor(const std::string& path, const std::string& former) {
+  auto names = names_beside(path);
+  if (!names)
+    return pass_on(names);
+  const auto digits = former.find_last_not_of("0123456789") + 1;
+  const std::string base = former.substr(0, digits);
+  const std::string number = former.substr(digits);
+  if (number.empty() || number.size() > 18)
+    return std::string();
+  if (number.size() < 6) {
+    const std::string next = base + std::to_string(std::stoull(number) - 1);
+    const bool there =
+        number != "0" && std::find(names->begin(), names->end(), next) != names->end();
+    return there ? next : std::string();
+  }
+  const auto next = std::find_if(names->begin(), names->end(), [&](const std::string& name) {
+    return name > former && name.size() == former.size() && name.starts_with(base) &&
+           all_digits(name.substr(digits));
+  });
+  return next == names->end() ? std::string() : *next;
+}
+
+Result<LogStep> LogReader::read_former(const std::string& path, const std::string& former,
+                                       const LogPosition& at, const FileBytes& here, bool all) {
+  auto there = probe(former, at);
+  if (!there)
+    return pass_on(there);
+  LogPosition from = at;
+  from.file = there->file.identity;
+  auto step = read(former, std::move(from), std::move(there->file.bytes), all);
+  if (!step)
+    return step;
+  step->beside = former;
+  if (step->record || step->more)
+    return step;
+  auto later = successor(path, former);
+  if (!later)
+    return pass_on(later);
+  // Its writer may not have noticed yet that the log was rotated.
+  if (later->empty() && here.size_bytes == 0)
+    return step;
+  LogPosition fresh;
+  const std::string& name = later->empty() ? path : *later;
+  auto file = disk_.read_from(name, 0, 0);
+  if (!file)
+    return pass_on(file);
+  fresh.file = file->identity;
+  LogStep before = *std::move(step);
+  if (before.at.offset < there->file.size_bytes && !before.at.in_long_line) {
+    ++before.fault_count;
+    before.faults.push_back(
+        {before.at.line == 0 ? "the last line" : "line " + std::to_string(before.at.line),
+         "it is cut off at the end of " + printable(former, 200)});
+  }
+  step = read(name, std::move(fresh), {}, all);
+  if (!step)
+    return step;
+  step->faults.insert(step->faults.begin(), before.faults.begin(), before.faults.end());
+  step->fault_count += before.fault_count;
+  step->note = "was rotated; all of " + printable(former, 200) + " was read";
+  step->beside = *later;
+  step->more = step->more || !later->empty();
+  return step;
+}
+
+Result<LogStep> LogReader::next(const std::string& path, const LogPosition& at, bool all,
+                                bool patient) {
+  auto here = probe(path, at);
+  if (!here)
+    return pass_on(here);
+  const bool same_file = at.file == 0 || here->file.identity == 0 || here->file.identity == at.file;
+  if (same_file && here->goes_on)
+    return read(path, at, std::move(here->file.bytes), all);
+  Result<std::optional<std::string>> former = std::optional<std::string>();
+  if (!same_file)
+    former = find_former(path, at, false);
+  if (former && !*former && here->goes_on) {
+    // The file was replaced by one that goes on: an editor has written it.
+    LogPosition from = at;
+    from.file = here->file.identity;
+    return read(path, std::move(from), std::move(here->file.bytes), all);
+  }
+  if (former && !*former && at.mark_bytes > 0)
+    former = find_former(path, at, true);
+  if (!former)
+    return pass_on(former);
+  if (*former)
+    return read_former(path, **former, at, here->file, all);
+  LogStep waits;
+  waits.at = at;
+  waits.unsettled = true;
+  if (!patient)
+    return waits;
+  if (at.head_bytes > 0 && here->same_head && here->file.size_bytes > 0) {
+    auto step = first(path);
+    if (!step)
+      return step;
+    if (!step->clean_end)
+      step->record.reset();
+    step->only_if_new = true;
+    step->note = "was edited; of its lines only the last one counts";
+    return step;
+  }
+  LogPosition fresh;
+  fresh.file = here->file.identity;
+  auto step = read(path, std::move(fresh), {}, all);
+  if (step)
+    step->note = "begins anew";
+  return step;
+}
+
+}  // namespace baton
