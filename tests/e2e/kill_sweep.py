@@ -3,7 +3,7 @@
 Two subjects in one file want an agent each, one of them after a write of baton's own; the other one's hands it on to
 a further agent, which takes up the shim held ready meanwhile. Agents count themselves in a log outside. Then the second sweep: the daemon that
 recovers is killed as well, at every of its calls in turn. The third: a workflow run with items, an attempt that
-fails, a loop-back and a person's file; fewer places, for it takes many more calls. killed_shim_test.py does the
+fails, a loop-back and a person's file; fewer places, for it takes many more calls. The last: a log that was rotated. killed_shim_test.py does the
 same to shims, and kill_mutants_test.py shows that both notice what is missing.
 usage: kill_sweep.py BATON KILLAT [STEP [FIRST]]     every STEPth stop from FIRST on, of the second kill every stop if STEP
 is 1; without STEP some of them, others each day (world.sample)
@@ -136,6 +136,62 @@ def sweep_run(baton, killat, few, step):
     return len(places)
 
 
+LOG_RULE = {"name": "l", "files": "logs/{flow}.jsonl", "stage": "/s", "values": {"n": "/n"},
+            "react": [{"to": "go", "run": "worker", "prompt": "n.md"}]}
+
+
+class LogSweep(world.World):
+    """A log with lines that wait, rotated while some of them are unread."""
+
+    def __init__(self, baton, killat):
+        super().__init__(baton, rules=[LOG_RULE])
+        self.killat = killat
+        self.worked = self.home + "/worked"
+        self.settings["agents"] = {"worker": {"command": ["sh", "-c", 'cat >>"$0"', self.worked]}}
+        world.write(self.home + "/n.md", b"${n}\n")
+        self.configure()
+        log = self.root + "/logs/a.jsonl"
+        begin = b'{"s":"rest"}\n'
+        world.write(log, begin)
+        world.check(self.once().returncode == 0, "the first look")
+        with open(log, "ab") as file:
+            file.write(b'{"s":"go","n":1}\n{"s":"rest"}\n{"s":"go","n":2}\n{"s":"re')
+        os.rename(log, log + ".1")
+        world.write(log, begin + b'{"s":"go","n":3}\n{"s":"rest"}\n')
+
+    def killed(self, stop):
+        done = subprocess.run([self.killat, str(stop), *self.run_command("--once")], text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=world.PATIENCE)
+        world.check(done.returncode in (0, 1), "killat:", done.returncode, done.stderr)
+        return done
+
+    def judge(self, where):
+        """Each line was worked once, in its order."""
+        done = self.once()
+        world.check(done.returncode == 0, where, "the last run gave", done.returncode, done.stderr)
+        with open(self.worked) as file:
+            worked = file.read().split()
+        world.check(worked == ["1", "2", "3"], where, worked)
+
+
+def sweep_log(baton, killat, few, step):
+    """Returns how many places there were."""
+    with LogSweep(baton, killat) as sweep:
+        stops = int(sweep.killed(10**9).stdout.split()[-1])
+        sweep.judge("undisturbed:")
+
+    def one(stop):
+        with LogSweep(baton, killat) as sweep:
+            sweep.killed(stop)
+            sweep.judge(f"killed at stop {stop}:")
+
+    places = few(range(1, stops, step), 5, 200)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(one, stop) for stop in places]:
+            done.result()
+    return len(places)
+
+
 def stops_of(baton, killat, *kills):
     """How many stops the daemon makes after those kills."""
     with Sweep(baton, killat) as sweep:
@@ -186,7 +242,10 @@ def test(baton, killat, step=None, begin="1"):
     print(f"two crashes: {places} places, lost 0, double 0", flush=True)
     places = sweep_run(baton, killat, few, 50 * every + 1)
     world.check(places > 0, "no daemon was killed in a workflow run")
-    print(f"a workflow run: {places} places, lost 0, double 0")
+    print(f"a workflow run: {places} places, lost 0, double 0", flush=True)
+    places = sweep_log(baton, killat, few, 11 * every)
+    world.check(places > 0, "no daemon was killed while it read a log")
+    print(f"a log: {places} places, lost 0, double 0")
 
 
 if __name__ == "__main__":

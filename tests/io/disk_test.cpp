@@ -347,6 +347,28 @@ TEST_CASE("of a long file the last lines can be read") {
   CHECK(code_of(disk->read_end("none", 1)) == Errc::not_found);
 }
 
+TEST_CASE("a part of a file can be read, however long the file is") {
+  const TempFolder root;
+  const auto disk = disk_of(root.path());
+  test::write(root / "log", "one\ntwo\nthree\n");
+  struct Row {
+    std::uint64_t first;
+    std::size_t max_bytes;
+    std::string expected;
+  };
+  for (const Row& row : {Row{0, 4, "one\n"}, Row{4, 4, "two\n"}, Row{8, 100, "three\n"},
+                         Row{14, 1, ""}, Row{99, 1, ""}, Row{3, 0, ""}}) {
+    CAPTURE(row.first);
+    const auto part = disk->read_from("log", row.first, row.max_bytes);
+    REQUIRE(part);
+    CHECK(part->bytes == row.expected);
+    CHECK(part->digest == digest_of(row.expected));
+    CHECK(part->size_bytes == 14);
+    CHECK(part->identity == disk->read("log", 100)->identity);
+  }
+  CHECK(code_of(disk->read_from("none", 0, 1)) == Errc::not_found);
+}
+
 TEST_CASE("A15 a file that grows while it is read is read to the limit at most") {
   const TempFolder root;
   test::write(root / "log", "");

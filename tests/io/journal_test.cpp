@@ -654,6 +654,34 @@ TEST_CASE("a journal of a newer baton is left alone") {
   CHECK(read_journal(scratch.path()).error().code == Errc::io);
 }
 
+TEST_CASE("how far logs were read is kept, and goes with its flow") {
+  const TempFolder scratch;
+  FlowLogs logs;
+  LogPosition& log = logs.files["a.jsonl"];
+  log.file = ~std::uint64_t{0};
+  log.offset = 12;
+  log.line = 2;
+  log.head_bytes = log.mark_bytes = 3;
+  log.head = digest_of("one");
+  log.mark = digest_of("two");
+  log.in_long_line = true;
+  log.faults = 1;
+  log.last_faults = {{"line 1", "it is cut off"}};
+  logs.wanted = {{"worker", "main"}};
+  logs.held = true;
+  Commit next;
+  next.logs.emplace_back(flow_a(), logs);
+  commit(*opened(scratch.path()), next);
+  const auto known = opened(scratch.path())->load(at(1200));
+  REQUIRE(known);
+  REQUIRE(known->logs.size() == 1);
+  CHECK(known->logs.front() == std::pair(flow_a(), logs));
+  Commit gone;
+  gone.forgotten.push_back(flow_a());
+  commit(*opened(scratch.path()), gone);
+  CHECK(opened(scratch.path())->load(at(1200))->logs.empty());
+}
+
 TEST_CASE("a journal of an older baton is brought up to date by a daemon, and only by one") {
   const TempFolder scratch;
   commit(*opened(scratch.path()), sample_commit());

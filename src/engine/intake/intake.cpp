@@ -386,6 +386,9 @@ void Intake::gone(const Catalog::Match& match, const std::string& path, Draft& d
   if (known == nullptr)
     return;
   const auto row = known->accepted.find(path);
+  // A log of which no line counted has no place to go on from.
+  if (row == known->accepted.end() && known->logs.files.contains(path))
+    draft.touch(match.flow).logs.files.erase(path);
   if (row == known->accepted.end() || !row->second.present)
     return;
   FlowRecord& record = draft.touch(match.flow);

@@ -9,7 +9,8 @@
 namespace baton {
 namespace {
 
-/// A log that was cut off may be being written anew by an editor.
+/// A log that was cut off may be being written anew by an editor, and one that is missing may be
+/// being rotated.
 constexpr Rest kAnew{Millis(500), Millis(2500)};
 /// How much of two logs is compared, from their ends.
 constexpr std::size_t kComparedEnd = 64U << 10U;
@@ -58,6 +59,13 @@ void Intake::there_again(const Catalog::Match& match, const std::string& path, D
 Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string& path,
                                  Draft& draft) {
   const auto there = ports_.disk.read_from(path, 0, 0);
+  complete_.erase(path);
+  // While a log is rotated it is missing for a moment.
+  const FlowRecord* const before = draft.find(match.flow);
+  if (!there && there.error().code == Errc::not_found && before != nullptr &&
+      before->logs.files.contains(path) &&
+      unsettled_.wait(path, match.flow, digest_of("missing"), draft.now, kAnew))
+    return {};
   if (!can_read(match, path, there ? std::nullopt : std::optional(there.error()), draft))
     return {};
   scan_.read(path, there->stamp);
@@ -135,8 +143,6 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
   if (!step.beside.empty())
     rotated_[step.beside] = path;
   const std::string shown = printable(path, 200);
-  if (!step.note.empty())
-    draft.event("log", match.flow, shown + " " + step.note);
   if (step.record) {
     DocumentCheck checked =
         check_text(*step.record, match.kind->format, ports_.schemas.of(*match.kind), limits_);
@@ -154,6 +160,8 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
       if (!before)
         return pass_on(before);
       known = *before;
+      if (known)
+        step.note += ", and that one was read before";
     }
     if (!why.empty()) {
       LogFault fault{step.where, std::move(why)};
@@ -173,6 +181,8 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
   const bool has_row = record != nullptr && record->logs.files.contains(path);
   if (!has_row || record->logs.files.at(path) != step.at)
     draft.touch(match.flow).logs.files[path] = step.at;
+  if (!step.note.empty())
+    draft.event("log", match.flow, shown + " " + step.note);
   if (step.faults.empty())
     return {};
   std::string why;

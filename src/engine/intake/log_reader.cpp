@@ -370,7 +370,9 @@ Result<LogStep> LogReader::read_former(const std::string& path, const std::strin
   if (!step)
     return step;
   step->beside = former;
-  if (step->record || step->more)
+  // Behind the former file comes the next one.
+  step->more = step->more || step->record;
+  if (step->more)
     return step;
   auto later = successor(path, former);
   if (!later)
