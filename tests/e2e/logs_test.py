@@ -133,8 +133,9 @@ def large(exe):
     with Logs(exe) as logs:
         if shutil.disk_usage(logs.home).free < 2 << 30:
             world.skip("less than 2 GiB of disk space are free")
+        logs.path = logs.root + "/logs/b.jsonl"
         beats = ("".join(json.dumps({"s": "rest", "beat": n, "text": "x" * 900}) + "\n" for n in range(1000))).encode()
-        with open(logs.path, "wb") as file:
+        with open(logs.path, "ab") as file:
             for _ in range((500 << 20) // len(beats) + 1):
                 file.write(beats)
         logs.start()

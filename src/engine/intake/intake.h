@@ -150,6 +150,8 @@ class Intake {
                               const FileBytes& there, const Draft& draft);
   Result<std::optional<LogStep>> read_log(const Catalog::Match& match, const std::string& path,
                                           Draft& draft);
+  void pass_repeated_lines(const Catalog::Match& match, const std::string& path, LogStep& step,
+                           const Draft& draft);
   Result<void> take_line(const Catalog::Match& match, const std::string& path, LogStep& step,
                          std::uint64_t size_bytes, Draft& draft);
   void there_again(const Catalog::Match& match, const std::string& path, Draft& draft);

@@ -14,6 +14,8 @@ namespace {
 constexpr Rest kAnew{Millis(500), Millis(2500)};
 /// How much of two logs is compared, from their ends.
 constexpr std::size_t kComparedEnd = 64U << 10U;
+/// How many lines from which nothing follows one look passes.
+constexpr int kMostPassed = 200;
 
 std::string first_fault(const Findings& findings) {
   const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
@@ -86,6 +88,8 @@ Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string&
     (void)can_read(match, path, step.error(), draft);
     return {};
   }
+  if (*step && match.kind->log == LogReading::entries)
+    pass_repeated_lines(match, path, **step, draft);
   if (*step)
     if (auto taken = take_line(match, path, **step, there->size_bytes, draft); !taken)
       return taken;
@@ -131,6 +135,50 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
     draft.decide.insert(match.flow);
   unsettled_.settled(path);
   return std::optional(*std::move(step));
+}
+
+namespace {
+
+bool same_course(const Decision& one, const Decision& other) {
+  return one.desired == other.desired && one.holds == other.holds && one.updates == other.updates &&
+         one.notices == other.notices && one.releases == other.releases &&
+         one.standing == other.standing && one.memo == other.memo;
+}
+
+}  // namespace
+
+/// Goes on to the last line of those that change neither a stage nor what the dialect wants, so
+/// that a log full of heartbeats does not need a transaction for each. A line from which something
+/// follows is never passed.
+void Intake::pass_repeated_lines(const Catalog::Match& match, const std::string& path,
+                                 LogStep& step, const Draft& draft) {
+  const FlowRecord* const record = draft.find(match.flow);
+  const Dialect& dialect = *match.entry->dialect;
+  if (!step.record || !step.more || !step.note.empty() || record == nullptr ||
+      !record->accepted.contains(path) || dialect.stages == nullptr || dialect.decide == nullptr)
+    return;
+  auto docs = ports_.documents.open(*record, *match.entry, draft.documents);
+  if (!docs || !docs->contains(path))
+    return;
+  const View view{record->id,   *docs,     record->stages,       record->runs,
+                  record->memo, {},        match.entry->options, environment_,
+                  draft.now,    draft.wall};
+  const Stages stages = dialect.stages(view);
+  const Decision decision = dialect.decide(view);
+  for (int passed = 0; step.more && step.faults.empty() && passed < kMostPassed; ++passed) {
+    DocumentCheck checked =
+        check_text(*step.record, match.kind->format, ports_.schemas.of(*match.kind), limits_);
+    check_rules(checked, match, path);
+    if (!checked.accepted())
+      return;
+    docs->at(path).document = checked.document;
+    if (dialect.stages(view) != stages || !same_course(dialect.decide(view), decision))
+      return;
+    auto following = log_reader_.next(path, step.at, false, false);
+    if (!following || !following->record || !following->faults.empty() || !following->note.empty())
+      return;
+    step = *std::move(following);
+  }
 }
 
 Result<void> Intake::take_line(const Catalog::Match& match, const std::string& path, LogStep& step,

@@ -10,7 +10,9 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kBlock = 64U << 10U;
+/// Most lines are short. A longer one is read with more at once.
+constexpr std::size_t kBlock = 4U << 10U;
+constexpr std::size_t kLargeBlock = 64U << 10U;
 /// How much of a log is read at first sight, from its end. Its last line lies in there.
 constexpr std::size_t kFirstLookBytes = 2 * kLongestLine;
 /// How much one call reads at most.
@@ -162,7 +164,7 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
     step.more = cursor.is_tired();
     if (step.more)
       return {};
-    auto ahead = cursor.ahead(1);
+    auto ahead = cursor.ahead(all && !step.record ? kLargeBlock : 1);
     if (!ahead)
       return pass_on(ahead);
     if (ahead->empty())
@@ -185,10 +187,14 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
     }
     auto newline = ahead->find('\n');
     if (newline == std::string_view::npos) {
-      ahead = cursor.ahead(kLongestLine + 1);
-      if (!ahead)
-        return pass_on(ahead);
-      newline = ahead->find('\n');
+      for (const std::size_t more : {kLargeBlock, kLongestLine + 1}) {
+        if (newline != std::string_view::npos)
+          break;
+        ahead = cursor.ahead(more);
+        if (!ahead)
+          return pass_on(ahead);
+        newline = ahead->find('\n');
+      }
     }
     const bool whole = newline != std::string_view::npos;
     const std::string_view line = ahead->substr(0, newline);
