@@ -1,7 +1,7 @@
 #pragma once
 
 // Shared by the sources that read `baton.yaml` (config.cpp, config_rules.cpp,
-// config_reactions.cpp). The document they read already fits the schema.
+// config_reactions.cpp, config_joins.cpp). The document they read already fits the schema.
 // `Fields` reads members and collects the faults that the schema cannot see. Each fault gets the
 // place of its member.
 
@@ -100,5 +100,10 @@ Json stages_of(const Fields& fields, std::string_view name);
 
 /// Reads `react:` into the form that the dialect `rules` reads. Adds faults to the findings.
 Json read_reactions(const Fields& react, const RuleNames& names);
+
+/// Checks the reactions over all subjects or parts of a flow (`all`, `any`, `none`), and that
+/// nothing else of a rule with the one subject `main` is about one part. `out` is the rule as the
+/// dialect reads it.
+void check_joins(const Fields& rule, const Json& out);
 
 }  // namespace baton

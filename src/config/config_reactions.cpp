@@ -83,7 +83,7 @@ void check_members(const Fields& members, const RuleNames& names) {
   }
 }
 
-void check_decision(const Fields& approval, const RuleNames& names) {
+void check_decision(const Fields& approval, const RuleNames& names, bool over_all) {
   const auto text = approval.text("decision");
   if (!text)
     return;
@@ -101,7 +101,7 @@ void check_decision(const Fields& approval, const RuleNames& names) {
   const rules::Kind* const main = kind_named(names, names.stage.document);
   const bool many = names.stage.pointer.find(rules::kSubject) != std::string::npos ||
                     (main != nullptr && main->per_subject);
-  if (many && !kind->per_subject)
+  if (many && !over_all && !kind->per_subject)
     approval.error(
         "approval",
         "each subject needs its own decision: put {part} into the path of '" + kind->name + "'",
@@ -113,12 +113,20 @@ void check_decision(const Fields& approval, const RuleNames& names) {
                    "decision");
 }
 
+/// Whether the reaction has a test over all subjects.
+bool is_over_all(const Fields& reaction) {
+  const auto conditions = reaction.child("when").children();
+  return std::any_of(conditions.begin(), conditions.end(), [](const auto& each) {
+    return each.second.has("all") || each.second.has("any") || each.second.has("none");
+  });
+}
+
 Json read_approval(const Fields& reaction, const RuleNames& names) {
   const Value& value = *reaction.value("approval");
   if (value.IsBool())
     return Json(value);
   const Fields approval = reaction.child("approval");
-  check_decision(approval, names);
+  check_decision(approval, names, is_over_all(reaction));
   check_members(approval.child("rejected"), names);
   return Json(value);
 }
@@ -144,7 +152,8 @@ Json read_reaction(const Fields& reaction, const RuleNames& names) {
   Json out = Json::object();
   if (reaction.has("from"))
     out.set("from", stages_of(reaction, "from"));
-  out.set("to", stages_of(reaction, "to"));
+  if (reaction.has("to"))
+    out.set("to", stages_of(reaction, "to"));
   if (reaction.has("when"))
     out.set("when", read_conditions(reaction.child("when"), names));
   if (reaction.has("approval"))

@@ -133,21 +133,11 @@ void check_kinds(const Fields& rule, const RuleNames& names) {
     return kind.pattern.find(token) != std::string::npos;
   };
   const rules::Kind& first = names.kinds.front();
-  const bool many = names.stage.pointer.find(rules::kSubject) != std::string::npos ||
-                    std::any_of(names.kinds.begin(), names.kinds.end(), [&](const auto& kind) {
-                      return kind.per_subject &&
-                             (names.stage.document.empty() || names.stage.document == kind.name);
-                    });
   for (const rules::Kind& kind : names.kinds) {
     if (has(kind, "{flow}") != has(first, "{flow}"))
       rule.error("files",
                  "'" + first.name + "' and '" + kind.name +
                      "' never belong to one flow: only one of the two paths has {flow}",
-                 "files");
-    if (kind.per_subject && !many)
-      rule.error("files",
-                 "{part} in the path of '" + kind.name +
-                     "' stands for the subject, but the rule has only the subject main",
                  "files");
     for (const rules::Kind& other : names.kinds)
       if (other.name < kind.name && patterns_overlap(other.pattern, kind.pattern))
@@ -306,6 +296,7 @@ Json read_rule(const Fields& rule, const RunLimits& run, const RetryLimits& retr
     if (rule.has(name))
       out.set(name, stages_of(rule, name));
   read_ignored(rule, out);
+  check_joins(rule, out);
   check_cycles(rule, out);
   check_subject_key(rule, out);
   check_needs(rule, names, out);

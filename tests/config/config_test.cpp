@@ -406,6 +406,100 @@ TEST_CASE("what a rule names and nobody knows is an error with its place") {
   }
 }
 
+TEST_CASE("a reaction over all subjects or parts belongs to the flow, and says what does not fit") {
+  const char* const parts = "part:/s";
+  const char* const plan = "plan:/s";
+  const char* const all = R"(when: [{ pointer: "part:/s", all: [done] }])";
+  const auto with = [&](const std::string& more) {
+    return "{ " + std::string(all) + ", " + more + " }";
+  };
+  const std::vector<std::pair<const char*, std::string>> fine = {
+      {parts, with("run: b")},
+      {parts, with("to: done, run: b, prompt: p.md, purpose: join")},
+      {plan, with("to: x, run: b, next: [y]")},
+      {plan, "{ to: x, run: b }, " + with("set: { \"plan:/s\": \"y\", /n: \"${title} ${now}\" }")},
+      {parts,
+       with(R"(run: b, approval: { decision: "ok:/d", rejected: { "plan:/n": "${comment}" } })")},
+      {"/s", with("to: x, run: b")},
+  };
+  const std::string head =
+      R"(    files: { plan: "j/{flow}/plan.json", part: "j/{flow}/p/{part}.json",
+             ok: { path: "ok/{flow}.json", optional: true }, verdict: "j/{flow}/v/{part}.json" }
+)";
+  const auto found_in = [&](const std::string& files, const std::string& stage,
+                            const std::string& more, const std::string& react) {
+    return faults(rule(files + "    stage: \"" + stage +
+                       "\"\n    values: { title: \"plan:/title\"" +
+                       (stage == plan ? "" : ", own: \"part:/n\"") + " }\n" + more +
+                       "    react: [" + react + "]\n"));
+  };
+  for (const auto& row : fine) {
+    const char* const stage = row.first;
+    const std::string& react = row.second;
+    CAPTURE(react);
+    // With one stage for the flow, each document with {part} needs a test.
+    const std::string verdicts =
+        stage == plan ? R"(, { when: [{ pointer: "verdict:/v", any: [no] }], notify: true })" : "";
+    CHECK(found_in(head, stage, "", react + verdicts) == "none");
+  }
+  struct Fault {
+    const char* stage;
+    std::string react;
+    const char* says;
+    const char* more = "";
+  };
+  for (const Fault& row : std::vector<Fault>{
+           {parts, "{ when: [{ pointer: part:/s, all: [done], any: [x] }], run: b }",
+            "exactly one of"},
+           {parts, "{ when: [{ pointer: part:/s, all: [] }], run: b }", "at least"},
+           {parts, "{ when: [{ pointer: part:/s, all: done }], run: b }", "expected array"},
+           {parts, "{ when: [{ pointer: part:/s, all: 3 }], run: b }", "expected array"},
+           {parts, "{ run: b }", "a reaction needs `to`"},
+           {parts, "{ when: [{ pointer: plan:/s, equals: x }], run: b }", "a reaction needs `to`"},
+           {parts, "{ when: [{ pointer: plan:/s, all: [x] }], run: b }",
+            "but plan:/s is one member; put {subject} into the pointer"},
+           {parts, with("from: x, run: b"), "but `from` is about one subject"},
+           {parts, with("stop: b"), "but `stop` is about one subject"},
+           {parts, with("run: b, next: [x]"), "leave `next` out"},
+           {parts,
+            "{ when: [{ pointer: part:/s, all: [x] }, { pointer: part:/n, equals: 1 }], run: b }",
+            "but part:/n is about one subject"},
+           {parts,
+            "{ when: [{ pointer: part:/s, all: [x] }, { pointer: plan:/n, below: part:/n }], run: "
+            "b }",
+            "but part:/n is about one subject"},
+           {parts, with("set: { /n: 1 }"), "but /n is about one subject"},
+           {parts, with("set: { \"plan:/{subject}/n\": 1 }"),
+            "but plan:/{subject}/n is about one subject"},
+           {parts, with("set: { \"plan:/n\": \"${subject}\" }"), "so ${subject} has no value here"},
+           {parts, with("set: { \"plan:/n\": \"${stage}\" }"), "so ${stage} has no value here"},
+           {parts, with("set: { \"plan:/n\": \"${own}\" }"), "so ${own} has no value here"},
+           {parts, with(R"(run: b, approval: { decision: "verdict:/d" })"),
+            "but verdict:/d is about one subject"},
+           {parts, with("run: b, max_entries: 0"), "1"},
+           {parts, "{ when: [{ pointer: part:/s, all: [dne] }], run: b }",
+            "`dne` is no stage of the rule n; did you mean `done`?", "    stages: [todo, done]\n"},
+           {plan, "{ to: x, run: b }", "a reaction can test all these files with `all`"},
+           {plan,
+            with("to: x, run: b") + ", { to: y, when: [{ pointer: part:/s, equals: x }], run: b }",
+            "part:/s is about one part, but the rule has only the subject main"},
+           {plan, with("to: x, run: b") + ", { to: y, set: { part:/s: x } }",
+            "part:/s is about one part, but the rule has only the subject main"},
+           {plan, with("to: x, run: b") + ", " + with("to: x, run: b"),
+            "react 2 of the rule 'n' never starts"},
+       }) {
+    CAPTURE(row.react);
+    const std::string found = found_in(head, row.stage, row.more, row.react);
+    CAPTURE(found);
+    CHECK(found.find(row.says) != std::string::npos);
+  }
+  const std::string unnamed =
+      found_in("    files: [\"a/{flow}.json\", \"b/{flow}.json\"]\n", "/{subject}/s", "",
+               "{ when: [{ pointer: \"/{subject}/s\", all: [x] }], set: { /n: 1 } }");
+  CAPTURE(unnamed);
+  CHECK(unnamed.find("so `set` needs the name of a document") != std::string::npos);
+}
+
 TEST_CASE("a missing role is a warning, for the flow waits and says so") {
   const ParsedConfig read = parsed(
       "version: 1\nagents: { b: { command: [x] } }\nrules:\n"

@@ -43,6 +43,60 @@ std::string joined(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+TEST_CASE("a test over all, for every number of values") {
+  const auto holds = [](const std::string& test, const std::vector<std::string>& values) {
+    const auto condition = rules::read_condition(*read("{\"pointer\": \"p:/x\", " + test + "}"));
+    REQUIRE(condition);
+    CHECK(rules::is_over_all(*condition));
+    std::vector<Json> found;
+    std::vector<const Value*> all;
+    for (const std::string& value : values)
+      found.push_back(value.empty() ? Json() : read(value));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      all.push_back(values[i].empty() ? nullptr : &*found[i]);
+    return rules::holds_over(*condition, all);
+  };
+  struct Row {
+    std::vector<std::string> values;  ///< "": the member is not there
+    bool all;
+    bool any;
+    bool none;
+  };
+  for (const Row& row : std::vector<Row>{{{}, false, false, false},
+                                         {{R"("a")"}, true, true, false},
+                                         {{"2.0", R"("a")"}, true, true, false},
+                                         {{R"("a")", R"("2")"}, false, true, false},
+                                         {{R"("a")", ""}, false, true, false},
+                                         {{"", "null"}, false, false, true},
+                                         {{R"("b")"}, false, false, true}}) {
+    CAPTURE(row.values);
+    CHECK(holds(R"("all": ["a", 2])", row.values) == row.all);
+    CHECK(holds(R"("any": ["a", 2])", row.values) == row.any);
+    CHECK(holds(R"("none": ["a", 2])", row.values) == row.none);
+  }
+}
+
+TEST_CASE("a reaction over all has a name that says its test, and each test its own") {
+  const auto name = [](const std::string& row) { return rule(row, "part:/s").react.at(0).join; };
+  const auto with = [&](const std::string& test) {
+    return name(R"({"run": "a", "when": [{"pointer": "part:/s", )" + test + "}]}");
+  };
+  CHECK(with(R"("equals": "done")").empty());
+  CHECK(with(R"("all": ["done", "not needed"])") == R"(all part:/s: done, "not needed")");
+  CHECK(with(R"("any": [1, "1", true, "true", null])") ==
+        R"(any part:/s: 1, "1", true, "true", null)");
+  CHECK(name(R"({"to": ["x", "y"], "set": {"/n": 1}, "when": [{"pointer": "part:/s", "none": ["a"]},
+                 {"pointer": "/k", "below": 3}]})") ==
+        "stage x or y and none part:/s: a and /k is below 3");
+  std::string words;
+  for (int i = 0; i < 100; ++i)
+    words += R"("word)" + std::to_string(i) + R"(", )";
+  const std::string one = with(R"("all": [)" + words + R"("x"])");
+  const std::string other = with(R"("all": [)" + words + R"("y"])");
+  CHECK(one != other);
+  CHECK(one.size() < 200);
+}
+
 TEST_CASE("every test of a condition, for values of every type and for none") {
   struct Row {
     std::string test;

@@ -56,7 +56,7 @@ class ApprovalRequests {
     for (const auto& [subject, state] : view.stages)
       for (const Reaction& reaction : snapshot.rule().react)
         if (!state.stage.empty() && reaction.approval &&
-            is_about(reaction, state.previous, state.stage) && !snapshot.disputed(subject) &&
+            snapshot.concerns(reaction, subject, state) && !snapshot.disputed(subject) &&
             snapshot.unmet(reaction, subject) == nullptr)
           waits_.push_back({subject, &state, &reaction});
     // Forgets the waits that are over. A later wait then begins with the file of that time, so a
@@ -212,21 +212,26 @@ std::optional<Hold> approval_hold(const View& view, const Snapshot& snapshot, co
                                   const Reaction& reaction, const Subject& subject) {
   const auto state = view.stages.find(subject);
   const std::string stage =
-      "the stage `" + printable(state == view.stages.end() ? Word() : state->second.stage, 60) +
-      "`" + (subject == "main" ? "" : " of " + printable(subject, 60));
+      snapshot.is_join(subject)
+          ? "`" + subject + "`"
+          : "the stage `" +
+                printable(state == view.stages.end() ? Word() : state->second.stage, 60) + "`" +
+                (subject == "main" ? "" : " of " + printable(subject, 60));
   const auto entry = memo.entries.find(subject);
   const PersonDecision said = entry == memo.entries.end() ? PersonDecision{} : entry->second.said;
   if (said.decision == "approved")
     return std::nullopt;
   if (said.decision == "rejected") {
     const std::string path = snapshot.holder(subject);
-    return Hold{reaction.run, subject, cause_of(Situation::rejected_by_person),
-                stage + " was rejected by " + printable(said.by, 80) +
-                    (said.comment.empty() ? "" : ": " + printable(said.comment, 400)),
-                "write another stage at " +
-                    snapshot.pointer(snapshot.rule().stage, subject)
-                        .value_or(pointer_for(snapshot.rule().stage, subject)) +
-                    " of " + path + ", then `baton validate " + shell_word(path) + "`"};
+    const std::string said_so = stage + " was rejected by " + printable(said.by, 80) +
+                                (said.comment.empty() ? "" : ": " + printable(said.comment, 400));
+    return Hold{reaction.run, subject, cause_of(Situation::rejected_by_person), said_so,
+                snapshot.is_join(subject)
+                    ? "it is asked again when this was not so and is so again"
+                    : "write another stage at " +
+                          snapshot.pointer(snapshot.rule().stage, subject)
+                              .value_or(pointer_for(snapshot.rule().stage, subject)) +
+                          " of " + path + ", then `baton validate " + shell_word(path) + "`"};
   }
   const auto& decision = reaction.approval->decision;
   return Hold{reaction.run, subject, cause_of(Situation::approval_wanted),

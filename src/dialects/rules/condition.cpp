@@ -27,8 +27,11 @@ constexpr std::array kTests = {
     TestRow{"at_most", Test::at_most, true, " is at most "},
     TestRow{"at_least", Test::at_least, true, " is at least "},
     TestRow{"above", Test::above, true, " is above "},
+    TestRow{"all", Test::all, false, "all "},
+    TestRow{"any", Test::any, false, "any "},
+    TestRow{"none", Test::none, false, "none "},
 };
-static_assert(in_enum_order(kTests, &TestRow::test, Test::above));
+static_assert(in_enum_order(kTests, &TestRow::test, Test::none));
 
 const TestRow& row_for(Test test) {
   return kTests.at(static_cast<std::size_t>(test));
@@ -54,6 +57,9 @@ bool compare(Test test, const Value& found, const Value& limit) {
     case Test::one_of:
     case Test::none_of:
     case Test::exists:
+    case Test::all:
+    case Test::any:
+    case Test::none:
       break;
   }
   return false;
@@ -68,9 +74,13 @@ std::vector<const TestRow*> tests_of(const Value& value) {
   return named;
 }
 
+constexpr bool is_over_all(Test test) {
+  return test == Test::all || test == Test::any || test == Test::none;
+}
+
 std::string operand_fault(const TestRow& row, const Value& operand) {
   const std::string word(row.word);
-  const bool list = row.test == Test::one_of || row.test == Test::none_of;
+  const bool list = row.test == Test::one_of || row.test == Test::none_of || is_over_all(row.test);
   if (list && (!operand.IsArray() || operand.Empty()))
     return "`" + word + "` takes a list of values";
   if (row.test == Test::exists && !operand.IsBool())
@@ -79,6 +89,14 @@ std::string operand_fault(const TestRow& row, const Value& operand) {
   if (row.compares && !operand.IsNumber() && !(place && parse_place(*place)))
     return "`" + word + "` takes a number, or the place of a number such as /limit";
   return {};
+}
+
+/// A word without its quotes, if it cannot be taken for another value then.
+std::string bare_or_quoted(const Value& value) {
+  const std::string word(json::text(value).value_or(""));
+  const bool bare = plain_name(word) && !(word.front() >= '0' && word.front() <= '9') &&
+                    word != "true" && word != "false" && word != "null";
+  return bare ? word : json::dump(value);
 }
 
 }  // namespace
@@ -118,7 +136,7 @@ std::string condition_fault(const Value& value) {
   const auto tests = tests_of(value);
   if (tests.size() != 1)
     return "a condition has exactly one of equals, not, in, not_in, exists, below, at_most, "
-           "at_least and above";
+           "at_least, above, all, any and none";
   return operand_fault(*tests.front(), *json::child(value, tests.front()->word));
 }
 
@@ -157,11 +175,39 @@ bool holds(const Condition& condition, const Value* found, const Value* limit) {
       return found != nullptr && found->IsNumber() && bound != nullptr && bound->IsNumber() &&
              compare(condition.test, *found, *bound);
     }
+    case Test::all:
+    case Test::any:
+    case Test::none:
+      break;
   }
   return false;
 }
 
+bool is_over_all(const Condition& condition) {
+  return is_over_all(condition.test);
+}
+
+bool is_listed(const Condition& condition, const Value* found) {
+  return found != nullptr && lists(*condition.operand, *found);
+}
+
+bool holds_over(const Condition& condition, std::span<const Value* const> found) {
+  const auto listed = static_cast<std::size_t>(std::count_if(
+      found.begin(), found.end(), [&](const Value* each) { return is_listed(condition, each); }));
+  if (found.empty())
+    return false;
+  return condition.test == Test::all ? listed == found.size()
+                                     : (listed > 0) == (condition.test == Test::any);
+}
+
 std::string text(const Condition& condition) {
+  if (is_over_all(condition)) {
+    std::vector<std::string> words;
+    for (const Value& each : condition.operand->GetArray())
+      words.push_back(bare_or_quoted(each));
+    return std::string(row_for(condition.test).spoken) + text(condition.place) + ": " +
+           printable(join(words, ", "), 80);
+  }
   return text(condition.place) + std::string(row_for(condition.test).spoken) +
          printable(condition.operand.dump(), 80);
 }

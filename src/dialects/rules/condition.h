@@ -4,6 +4,7 @@
 // and an operand.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,22 @@ std::string text(const Place& place);
 /// The pointer with the name of the subject filled in.
 std::string pointer_for(const Place& place, const Subject& subject);
 
-/// The tests. `differs` is written `not`, `one_of` is written `in`.
-enum class Test { equals, differs, one_of, none_of, exists, below, at_most, at_least, above };
+/// The tests. `differs` is written `not`, `one_of` is written `in`. The last three look at the
+/// member in every subject or part of the flow.
+enum class Test {
+  equals,
+  differs,
+  one_of,
+  none_of,
+  exists,
+  below,
+  at_most,
+  at_least,
+  above,
+  all,
+  any,
+  none,
+};
 
 /// `{pointer: PLACE, TEST: OPERAND}`. For a missing member `not` and `not_in` hold; `equals`, `in`
 /// and the comparisons do not.
@@ -51,7 +66,15 @@ std::optional<Place> limit_place(const Condition& condition);
 /// `limit_place`.
 bool holds(const Condition& condition, const Value* found, const Value* limit);
 
-/// `/attempts below 3`.
+/// Whether the condition tests the member in every subject or part: `all`, `any`, `none`.
+bool is_over_all(const Condition& condition);
+/// Whether such a condition holds for the values of all subjects or parts (nullptr: it has no such
+/// member). Over nothing none of them holds.
+bool holds_over(const Condition& condition, std::span<const Value* const> found);
+/// Whether one subject or part has a value of the list.
+bool is_listed(const Condition& condition, const Value* found);
+
+/// `/attempts below 3`; `all part:/status: done, failed`.
 std::string text(const Condition& condition);
 
 }  // namespace baton::rules

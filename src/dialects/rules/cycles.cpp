@@ -129,7 +129,8 @@ void add_ways(const Rule& rule, const Reaction& reaction, const Word& stage, Way
   for (const Member& member : reaction.set)
     if (const auto write = stage_write(rule, member); write && !write->word.empty())
       ways[{stage, {}}].emplace(Spot{write->word, {}}, kSet);
-  if (reaction.run.empty())
+  // An agent over all subjects moves none of them on.
+  if (reaction.run.empty() || (!reaction.join.empty() && has_many_subjects(rule)))
     return;
   const std::set<Word> next = reaction.next.empty()
                                   ? stages_after(rule, stage)

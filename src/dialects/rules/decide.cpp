@@ -51,6 +51,30 @@ void limit(const Value& limits, const std::string& rule, Desired& desired) {
   }
 }
 
+/// What a test over all subjects found: `; 2 of 3 are, but not p3`.
+std::string found_over(const Condition& condition, const std::map<Subject, const Value*>& all) {
+  constexpr std::size_t kMostNames = 3;
+  const bool listed = condition.test == Test::none;
+  std::vector<std::string> names;
+  for (const auto& [subject, member] : all)
+    if (is_listed(condition, member) == listed)
+      names.push_back(printable(subject, 60));
+  const std::string of = std::to_string(all.size());
+  if (all.empty())
+    return "; there is none yet";
+  if (condition.test == Test::any)
+    return "; none of " + of + " is";
+  const std::string are =
+      std::to_string(all.size() - names.size()) + " of " + of + " are, but not ";
+  if (names.size() > kMostNames) {
+    const std::string more = "and " + std::to_string(names.size() - kMostNames) + " more";
+    names.resize(kMostNames);
+    names.push_back(more);
+  }
+  return "; " + (listed ? join(names, ", ") + (names.size() == 1 ? " is" : " are")
+                        : are + join(names, ", "));
+}
+
 /// Applies all reactions that are about one subject in its stage.
 class Reacting {
  public:
@@ -70,7 +94,7 @@ class Reacting {
     std::vector<Hold> unmet;
     for (const bool stops : {true, false})
       for (const Reaction& reaction : snapshot_.rule().react) {
-        if (reaction.stop.empty() == stops || !is_about(reaction, state.previous, state.stage))
+        if (reaction.stop.empty() == stops || !snapshot_.concerns(reaction, subject, state))
           continue;
         any = true;
         const Condition* const condition = snapshot_.unmet(reaction, subject);
@@ -78,7 +102,7 @@ class Reacting {
           react(reaction);
         else if (rejected_.empty())
           unmet.push_back(Hold{reaction.run, subject, cause_of(Situation::condition_unmet),
-                               "waits until " + text(*condition) + found(*condition)});
+                               "waits until " + text(*condition) + found(*condition, subject)});
         else if (!begun(reaction.run))
           unmet.push_back(rejected_hold(reaction.run));
       }
@@ -86,18 +110,22 @@ class Reacting {
     // other reactions are then not worth a report.
     if (idle_)
       decision_.holds.insert(decision_.holds.end(), unmet.begin(), unmet.end());
+    any = any || is_awaited(snapshot_.rule(), state.stage);
     return !any ? Due::no_reaction : pending() > before ? Due::open : Due::complete;
+  }
+
+  /// What stands at the place of a condition.
+  std::string found(const Condition& condition, const Subject& subject) const {
+    if (is_over_all(condition))
+      return found_over(condition, snapshot_.over(condition.place));
+    const Value* const value = snapshot_.value(condition.place, subject);
+    return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
   }
 
  private:
   /// How much of the decision is still to come. It grows while the reactions of a subject are
   /// applied.
   std::size_t pending() const { return decision_.holds.size() + decision_.desired.size(); }
-
-  std::string found(const Condition& condition) const {
-    const Value* const value = snapshot_.value(condition.place, *subject_);
-    return value == nullptr ? "; it is not there" : "; it is " + printable(json::dump(*value), 80);
-  }
 
   void react(const Reaction& reaction) {
     const StageState& state = *state_;
@@ -112,10 +140,13 @@ class Reacting {
           decision_.holds.push_back(std::move(*hold));
         return;
       }
-    const std::string why = subject_or(*subject_, "the stage") + " is " + passage(state);
+    const std::string passed = reaction.join.empty() ? passage(state) : reaction.join;
+    const std::string why = reaction.join.empty()
+                                ? subject_or(*subject_, "the stage") + " is " + passed
+                                : passed + " is met";
     if (reaction.notify)
-      decision_.notices.push_back(Notice{
-          "notice", *subject_, passage(state) + " (#" + std::to_string(state.generation) + ")"});
+      decision_.notices.push_back(
+          Notice{"notice", *subject_, passed + " (#" + std::to_string(state.generation) + ")"});
     if (!reaction.stop.empty()) {
       // A stop with conditions also ends the agent of the present entry. It also keeps a new agent
       // from taking its place.
@@ -189,21 +220,27 @@ class Reacting {
           Hold{reaction.run, *subject_, cause_of(Situation::prompt_unusable), reaction.prompt_fault,
                "correct " + printable(reaction.prompt_file, 200) +
                    ", then `baton reload`; `baton doctor` checks it"});
-    // At an end nobody expects the agent to move the subject on, so its work is simply done.
-    if (is_end(snapshot_.rule(), state_->stage) && succeeded(reaction.run))
+    // At an end, and over all subjects, nobody expects the agent to move the subject on. So its
+    // work is simply done.
+    const bool stays = !reaction.join.empty() || is_end(snapshot_.rule(), state_->stage);
+    if (stays && succeeded(reaction.run))
       return;
     if (!begun(reaction.run))
       if (auto hold = needs_hold(view_, snapshot_, *subject_, reaction.run, decision_.wake)) {
         decision_.holds.push_back(std::move(*hold));
         return;
       }
+    if (auto hold = waits_for_agents(reaction))
+      return decision_.holds.push_back(std::move(*hold));
     Desired desired;
     desired.role = reaction.run;
     desired.subject = *subject_;
-    desired.purpose = reaction.purpose.empty() ? state_->stage : reaction.purpose;
+    desired.purpose = purpose_of(reaction, *state_);
     // The agent that moved the subject may still be ending when the next one is due. The claim
     // keeps them from running at the same time.
     desired.claims.push_back(Claim{"subject " + *subject_ + " of " + text(view_.flow), 1});
+    if (!reaction.join.empty() && !has_many_subjects(snapshot_.rule()))
+      desired.claims.push_back(Claim{"subject main of " + text(view_.flow), 1});
     limit(*snapshot_.rule().limits, snapshot_.rule().name, desired);
     desired.why = why;
     if (const auto& order = snapshot_.rule().order) {
@@ -226,6 +263,22 @@ class Reacting {
     return std::find(roles.begin(), roles.end(), role) != roles.end();
   }
 
+  /// The hold of a reaction over all subjects whose agent would start while the last agents of
+  /// these subjects still end. Empty if it may start.
+  std::optional<Hold> waits_for_agents(const Reaction& reaction) const {
+    if (reaction.join.empty() || begun(reaction.run))
+      return std::nullopt;
+    for (const Run& run : view_.runs) {
+      const auto stage = view_.stages.find(run.key.subject);
+      if (run.live() && !snapshot_.is_join(run.key.subject) && stage != view_.stages.end() &&
+          stage->second.generation != run.key.generation)
+        return Hold{reaction.run, *subject_, cause_of(Situation::condition_unmet),
+                    "waits until the agent " + run.key.role + " of " +
+                        subject_or(run.key.subject, "the flow") + " has ended"};
+    }
+    return std::nullopt;
+  }
+
   /// Whether the role works for this entry, or has finished its work for it.
   bool begun(const Role& role) const {
     return succeeded(role) ||
@@ -246,9 +299,12 @@ class Reacting {
   /// this stage reads. Empty if there is none. An agent would read the rejected version from the
   /// file, and baton does not know which reaction is due. So baton starts and sets nothing.
   std::string rejected_document() const {
+    // A file that was never valid is no part yet, and its part may have been meant to count.
+    if (snapshot_.is_join(*subject_))
+      return view_.rejected.empty() ? std::string() : view_.rejected.begin()->first;
     std::vector<std::string> paths = {snapshot_.holder(*subject_)};
     for (const Reaction& reaction : snapshot_.rule().react)
-      if (is_about(reaction, state_->previous, state_->stage))
+      if (snapshot_.concerns(reaction, *subject_, *state_))
         for (const Condition& condition : reaction.when) {
           paths.push_back(snapshot_.path(condition.place, *subject_));
           if (const auto limit = limit_place(condition))
@@ -297,6 +353,29 @@ void tidy(const View& view, const Rule& rule, Memo& memo) {
   std::erase_if(memo.files, [&](const auto& row) { return !view.docs.contains(row.first); });
 }
 
+/// Applies the reactions over all subjects that have this one's tests, or says what they wait for.
+/// Once all subjects are at an end, only one with `to` still waits.
+void join_in(const View& view, const Snapshot& snapshot, const Reaction& reaction,
+             Reacting& reacting, Standings& standings, Decision& decision) {
+  const auto& react = snapshot.rule().react;
+  const auto first = std::find_if(react.begin(), react.end(),
+                                  [&](const Reaction& each) { return each.join == reaction.join; });
+  if (&*first != &reaction || !snapshot.disputes().empty())
+    return;
+  const auto state = view.stages.find(reaction.join);
+  if (state != view.stages.end() && state->second.stage == kMet)
+    return standings.take_join(reacting.to(reaction.join, state->second));
+  if (!snapshot.is_expected(reaction) || (reaction.to.empty() && standings.all_at_ends()))
+    return;
+  const Condition* const unmet = snapshot.unmet(reaction, reaction.join);
+  if (unmet == nullptr)
+    return;
+  decision.holds.push_back(
+      Hold{reaction.run, reaction.join, cause_of(Situation::condition_unmet),
+           "waits until " + text(*unmet) + reacting.found(*unmet, reaction.join)});
+  standings.take_join(Due::open);
+}
+
 }  // namespace
 
 std::string stage_text(const Subject& subject, const Word& stage) {
@@ -332,9 +411,12 @@ Decision decide(const View& view) {
   Writes writes(view, snapshot, memo);
   Reacting reacting(view, snapshot, memo, writes, decision);
   Standings standings(view, snapshot, decision);
-  const bool alone = view.stages.size() == 1 && view.stages.contains("main");
+  const auto joins = std::count_if(view.stages.begin(), view.stages.end(),
+                                   [&](const auto& row) { return snapshot.is_join(row.first); });
+  const bool alone =
+      view.stages.size() == static_cast<std::size_t>(joins) + 1 && view.stages.contains("main");
   for (const auto& [subject, state] : view.stages) {
-    if (state.stage.empty())
+    if (state.stage.empty() || snapshot.is_join(subject))
       continue;
     if (!decision.declared.empty())
       decision.declared += ", ";
@@ -344,6 +426,9 @@ Decision decide(const View& view) {
     else
       standings.take(subject, state, reacting.to(subject, state));
   }
+  for (const Reaction& reaction : rule->react)
+    if (!reaction.join.empty())
+      join_in(view, snapshot, reaction, reacting, standings, decision);
   for (Update& update : writes.updates())
     decision.updates.push_back(std::move(update));
   standings.finish();

@@ -55,6 +55,10 @@ class Standings {
   Standings(const View& view, const Snapshot& snapshot, Decision& decision);
 
   void take(const Subject& subject, const StageState& state, Due due);
+  /// Takes a reaction over all subjects, which is no subject itself.
+  void take_join(Due due) { open_ = open_ || due == Due::open; }
+  /// Whether all subjects that were taken are at an end.
+  bool all_at_ends() const;
   /// Counts a subject whose stage is disputed.
   void count() { ++subjects_; }
   /// Writes standing, progress and, if there is no stage at all, its hold. The decision must have
@@ -70,7 +74,7 @@ class Standings {
   Decision& decision_;
   std::vector<Word> known_;  ///< all stages that the rule names
   std::size_t subjects_ = 0;
-  bool open_ = false;  ///< a subject at an end has a reaction that is not done
+  bool open_ = false;  ///< a subject at an end, or all of them, have a reaction that is not done
   /// Stages that no reaction is about, with their subjects.
   std::map<std::string, std::vector<std::string>> quiet_;
   std::string question_;            ///< what one of these stages was probably meant to be

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "dialects/kinds.h"
+#include "dialects/rules/snapshot.h"
 #include "dialects/rules/subjects.h"
 
 namespace baton::rules {
@@ -69,6 +71,32 @@ EntryLimit entry_limit(const Value& row, EntryLimit otherwise) {
              : otherwise;
 }
 
+/// See Reaction::join.
+Subject join_of(const Reaction& reaction) {
+  if (std::none_of(reaction.when.begin(), reaction.when.end(),
+                   [](const Condition& each) { return is_over_all(each); }))
+    return {};
+  constexpr std::size_t kMost = 160;
+  constexpr std::size_t kMostOperand = 80;
+  constexpr std::size_t kDigits = 8;
+  std::vector<std::string> all;
+  std::string exact;
+  bool cut = false;
+  if (!reaction.to.empty())
+    all.push_back("stage " + join(reaction.to, " or "));
+  for (const Condition& condition : reaction.when) {
+    all.push_back(text(condition));
+    const std::string operand = condition.operand.dump();
+    cut = cut || printable(operand, kMostOperand) != operand;
+    exact += text(condition.place) + operand;
+  }
+  const std::string name = join(all, " and ");
+  const std::string shown = printable(name, kMost);
+  // A text that was cut does not tell two such reactions apart.
+  return shown == name && !cut ? shown
+                               : shown + " #" + hex(digest_of(name + exact)).substr(0, kDigits);
+}
+
 Reaction reaction_of(const Value& row, const EntryLimit& max_entries) {
   Reaction reaction;
   reaction.from = texts_of(row, "from");
@@ -76,6 +104,7 @@ Reaction reaction_of(const Value& row, const EntryLimit& max_entries) {
   for (const Value& each : items_in(row, "when"))
     if (auto condition = read_condition(each))
       reaction.when.push_back(std::move(*condition));
+  reaction.join = join_of(reaction);
   reaction.approval = approval_of(row);
   reaction.run = text_of(row, "run");
   reaction.stop = text_of(row, "stop");
@@ -110,6 +139,9 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
 
 /// Whether `one` matches whenever `other` matches, in the same stage.
 bool covers(const Reaction& one, const Reaction& other) {
+  // Each has a state of its own, so both start their role.
+  if (one.join != other.join)
+    return false;
   const bool from =
       one.from.empty() ||
       (!other.from.empty() && std::all_of(other.from.begin(), other.from.end(),
@@ -193,6 +225,47 @@ bool remembers(const Rule& rule) {
                   (kind.pattern.find("{part}") == std::string::npos &&
                    !kind.pattern.ends_with(".jsonl"));
          });
+}
+
+bool has_many_subjects(const Rule& rule) {
+  return rule.stage.pointer.find(kSubject) != std::string::npos ||
+         std::any_of(rule.kinds.begin(), rule.kinds.end(), [&](const Kind& kind) {
+           return kind.per_subject &&
+                  (rule.stage.document.empty() || rule.stage.document == kind.name);
+         });
+}
+
+bool is_of_one_subject(const Rule& rule, const Place& place) {
+  const std::string& name = place.document.empty() ? rule.stage.document : place.document;
+  return place.pointer.find(kSubject) != std::string::npos ||
+         std::any_of(rule.kinds.begin(), rule.kinds.end(), [&](const Kind& kind) {
+           return kind.per_subject && (name.empty() || kind.name == name);
+         });
+}
+
+bool is_awaited(const Rule& rule, const Word& stage) {
+  const auto names = [&](const Condition& condition) {
+    const bool of_stage =
+        condition.place.pointer == rule.stage.pointer &&
+        (condition.place.document.empty() || condition.place.document == rule.stage.document);
+    const auto words = items_in(&*condition.operand);
+    return of_stage && is_over_all(condition) &&
+           std::any_of(words.begin(), words.end(),
+                       [&](const Value& each) { return word_of(&each) == stage; });
+  };
+  return std::any_of(rule.react.begin(), rule.react.end(), [&](const Reaction& reaction) {
+    return !reaction.join.empty() &&
+           (has(reaction.to, stage) ||
+            std::any_of(reaction.when.begin(), reaction.when.end(), names));
+  });
+}
+
+Word purpose_of(const Reaction& reaction, const StageState& state) {
+  if (!reaction.purpose.empty())
+    return reaction.purpose;
+  if (reaction.join.empty())
+    return state.stage;
+  return reaction.to.size() == 1 ? reaction.to.front() : "join";
 }
 
 bool is_end(const Rule& rule, const Word& stage) {

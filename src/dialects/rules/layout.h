@@ -51,6 +51,10 @@ struct Reaction {
   std::vector<Word> from;  ///< empty: any
   std::vector<Word> to;
   std::vector<Condition> when;  ///< all of them must hold
+  /// Only for a reaction that tests all subjects or parts: the name under which the flow's stages
+  /// keep whether it holds. It says `to` and `when`, so it stays the same if the reaction moves
+  /// within the rule. Empty: the reaction belongs to one subject.
+  Subject join;
   std::optional<Approval> approval;
   Role run;
   Role stop;
@@ -96,6 +100,22 @@ Rule read_rule(const Value& value);
 /// Whether an old copy of a file may lack subjects, because all subjects are members of one
 /// document (Dialect::remembers). False if each subject has its own file, and for logs.
 bool remembers(const Rule& rule);
+
+/// Whether a flow of the rule may have other subjects than `main`.
+bool has_many_subjects(const Rule& rule);
+
+/// Whether the pointer of this place is about one subject or part, not about the whole flow.
+bool is_of_one_subject(const Rule& rule, const Place& place);
+
+/// The stages of a reaction over all subjects, which the flow keeps under Reaction::join.
+inline constexpr std::string_view kMet = "met";
+inline constexpr std::string_view kUnmet = "unmet";
+
+/// Whether a reaction over all subjects waits for subjects in this stage.
+bool is_awaited(const Rule& rule, const Word& stage);
+
+/// What the agent of the reaction is for: `purpose`, else the stage.
+Word purpose_of(const Reaction& reaction, const StageState& state);
 
 /// Whether the reaction is about entering `stage` from `previous`.
 bool is_about(const Reaction& reaction, const Word& previous, const Word& stage);

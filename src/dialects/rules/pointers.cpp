@@ -121,6 +121,10 @@ std::vector<NamedWord> words_of(const Rule& rule) {
     add("set", reaction.set);
     if (reaction.approval)
       add("rejected", reaction.approval->rejected);
+    for (const Condition& condition : reaction.when)
+      if (is_over_all(condition))
+        for (const Value& each : condition.operand->GetArray())
+          words.push_back({"when" + of, condition.place, word_of(each)});
   }
   return words;
 }
@@ -185,29 +189,29 @@ std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stag
 }
 
 std::vector<NamedPlace> places_of(const Rule& rule) {
-  std::vector<NamedPlace> places{{"stage", rule.stage}};
+  std::vector<NamedPlace> places{{"stage", rule.stage, false}};
   if (rule.order)
-    places.push_back({"order", *rule.order});
+    places.push_back({"order", *rule.order, false});
   if (rule.needs)
-    places.push_back({"needs", *rule.needs});
+    places.push_back({"needs", *rule.needs, false});
   for (const auto& [name, place] : rule.values)
-    places.push_back({"values/" + name, place});
+    places.push_back({"values/" + name, place, false});
   for (std::size_t i = 0; i < rule.react.size(); ++i) {
     const Reaction& reaction = rule.react[i];
     const std::string of = " of react " + std::to_string(i + 1);
     for (const Condition& condition : reaction.when) {
-      places.push_back({"when" + of, condition.place});
+      places.push_back({"when" + of, condition.place, is_over_all(condition)});
       if (const auto limit = limit_place(condition))
-        places.push_back({"when" + of, *limit});
+        places.push_back({"when" + of, *limit, false});
     }
     for (const Member& member : reaction.set)
-      places.push_back({"set" + of, member.place});
+      places.push_back({"set" + of, member.place, false});
     if (!reaction.approval)
       continue;
     if (reaction.approval->decision)
-      places.push_back({"approval" + of, *reaction.approval->decision});
+      places.push_back({"approval" + of, *reaction.approval->decision, false});
     for (const Member& member : reaction.approval->rejected)
-      places.push_back({"rejected" + of, member.place});
+      places.push_back({"rejected" + of, member.place, false});
   }
   return places;
 }

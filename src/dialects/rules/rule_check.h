@@ -58,6 +58,7 @@ std::optional<Word> meant_stage(const std::vector<Word>& known, const Word& stag
 struct NamedPlace {
   std::string where;
   Place place;
+  bool over_all = false;  ///< of a test over all subjects or parts
 };
 std::vector<NamedPlace> places_of(const Rule& rule);
 

@@ -76,6 +76,23 @@ std::vector<std::string> own_files(const Json& options) {
   return patterns;
 }
 
+/// Adds whether a reaction over all subjects holds. While two documents have the stage of one
+/// subject, nobody knows. One that never held has no stage yet.
+void tell_join(const Snapshot& snapshot, const Reaction& reaction, const Stages& known,
+               Stages& told) {
+  const auto before = known.find(reaction.join);
+  const bool was = before != known.end();
+  told.erase(reaction.join);
+  if (!snapshot.disputes().empty()) {
+    if (was)
+      told[reaction.join] = before->second;
+  } else if (snapshot.holds(reaction)) {
+    told[reaction.join] = kMet;
+  } else if (was) {
+    told[reaction.join] = kUnmet;
+  }
+}
+
 Stages stages(const View& view) {
   const auto rule = rule_of(view.flow, view.options);
   Stages stages;
@@ -91,6 +108,9 @@ Stages stages(const View& view) {
   for (const auto& [subject, dispute] : snapshot.disputes())
     if (const auto known = stages.find(subject); known != stages.end())
       told[subject] = known->second;
+  for (const Reaction& reaction : rule->react)
+    if (!reaction.join.empty())
+      tell_join(snapshot, reaction, stages, told);
   return told;
 }
 
@@ -107,9 +127,8 @@ const Reaction* reaction_for(const View& view, const Snapshot& snapshot, const D
     return nullptr;
   const Memo memo = memo_of(view.memo);
   const auto wants = [&](const Reaction& each) {
-    const Word& purpose = each.purpose.empty() ? state->second.stage : each.purpose;
-    return each.run == desired.role && purpose == desired.purpose &&
-           is_about(each, state->second.previous, state->second.stage) &&
+    return each.run == desired.role && purpose_of(each, state->second) == desired.purpose &&
+           snapshot.concerns(each, desired.subject, state->second) &&
            snapshot.unmet(each, desired.subject) == nullptr &&
            (!each.approval || !approval_hold(view, snapshot, memo, each, desired.subject));
   };
@@ -145,14 +164,44 @@ std::string in_sentence(const std::string& value) {
   return plain_name(value) ? "`" + value + "`" : json_quoted(value);
 }
 
-std::string prompt_for(const View& view, const Desired& desired, const std::string& state_file,
+/// Tells the agent of a reaction over all subjects what it works on.
+std::string about_all(const View& view, const Desired& desired, const Snapshot& snapshot,
+                      const Reaction* reaction, const std::string& state_file) {
+  constexpr std::size_t kMostNames = 20;
+  const bool many = has_many_subjects(snapshot.rule());
+  std::string text = "the whole of " + baton::text(view.flow) +
+                     ".\nIt starts now because this holds: " + in_sentence(desired.subject) + "\n";
+  std::vector<std::string> names;
+  for (const Condition& condition : reaction == nullptr ? std::vector<Condition>() : reaction->when)
+    if (is_over_all(condition) && names.empty())
+      for (const auto& [each, member] : snapshot.over(condition.place)) {
+        const std::string path = snapshot.path(condition.place, each);
+        names.push_back(path.empty() || path == state_file ? in_sentence(each)
+                                                           : view.env.root + "/" + path);
+      }
+  if (names.size() > kMostNames) {
+    const std::string more = "and " + std::to_string(names.size() - kMostNames) + " more";
+    names.resize(kMostNames);
+    names.push_back(more);
+  }
+  if (!names.empty())
+    text += "It is about: " + join(names, ", ") + "\n";
+  return text + "The state stands in the file " + view.env.root + "/" + state_file +
+         (many ? ".\n" : ". Read it, do the work, then set its stage there as you leave it.\n");
+}
+
+std::string prompt_for(const View& view, const Desired& desired, const Snapshot& snapshot,
+                       const std::string& state_file,
                        const std::map<std::string, std::string>& documents, const Place& stage,
                        const Reaction* reaction, const std::string& comment) {
   std::string prompt =
       "You are the agent `" + desired.role + "`. Your work: " +
-      (plain_name(desired.purpose) ? desired.purpose : json_quoted(desired.purpose)) + ", for " +
-      in_sentence(desired.subject) + ".\nIts state stands in the file " + view.env.root + "/" +
-      state_file + ". Read it, do the work, then set its stage there as you leave it.\n";
+      (plain_name(desired.purpose) ? desired.purpose : json_quoted(desired.purpose)) + ", for ";
+  prompt += snapshot.is_join(desired.subject)
+                ? about_all(view, desired, snapshot, reaction, state_file)
+                : in_sentence(desired.subject) + ".\nIts state stands in the file " +
+                      view.env.root + "/" + state_file +
+                      ". Read it, do the work, then set its stage there as you leave it.\n";
   if (reaction != nullptr && !reaction->next.empty()) {
     prompt += "Its stage is then one of: " + join(reaction->next, ", ") + "\n";
   }
@@ -182,11 +231,17 @@ Brief brief(const View& view, const Desired& desired) {
   const auto documents = snapshot.paths(desired.subject);
   for (const auto& [name, path] : documents)
     brief.env.emplace_back("BATON_FILE_" + upper(name), view.env.root + "/" + path);
+  // A reaction over all files of parts shows its agent the document beside them, if there is one.
+  const auto beside = std::find_if(documents.begin(), documents.end(),
+                                   [&](const auto& row) { return view.docs.contains(row.second); });
+  if (snapshot.is_join(desired.subject) && snapshot.holder(desired.subject).empty() &&
+      beside != documents.end())
+    brief.state_file = beside->second;
   const Reaction* const reaction = reaction_for(view, snapshot, desired);
   if (reaction != nullptr)
     brief.form = reaction->prompt;
-  brief.prompt = prompt_for(view, desired, brief.state_file, documents, rule->stage, reaction,
-                            brief.values["comment"]);
+  brief.prompt = prompt_for(view, desired, snapshot, brief.state_file, documents, rule->stage,
+                            reaction, brief.values["comment"]);
   return brief;
 }
 

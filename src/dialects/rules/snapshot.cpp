@@ -71,14 +71,16 @@ void Snapshot::collect() {
 
 std::string Snapshot::holder(const Subject& subject) const {
   const auto found = holders_.find(subject);
-  return found == holders_.end() ? "" : found->second;
+  if (found != holders_.end())
+    return found->second;
+  return is_join(subject) ? shared_holder() : "";
 }
 
 std::string Snapshot::path(const Place& place, const Subject& subject) const {
   if (place.document.empty())
     return holder(subject);
   const Kind* const named = kind(place.document);
-  if (named == nullptr || (named->per_subject && !file_name(subject)))
+  if (named == nullptr || (named->per_subject && (!file_name(subject) || is_join(subject))))
     return {};
   const auto slash = flow_.name.find('/');
   return path_of(named->pattern,
@@ -101,12 +103,16 @@ std::optional<std::string> Snapshot::pointer(const Place& place, const Subject& 
                            : places_.pointer(*record, place.pointer, subject);
 }
 
+const Value* Snapshot::member(const Value& record, const Place& place,
+                              const Subject& subject) const {
+  const auto pointer = places_.pointer(record, place.pointer, subject);
+  return pointer ? json::at(record, *pointer) : nullptr;
+}
+
 const Value* Snapshot::value(const Place& place, const Subject& subject) const {
   const Accepted* const accepted = file(place, subject);
   const Value* const record = accepted == nullptr ? nullptr : record_of(*accepted->document);
-  const auto pointer =
-      record == nullptr ? std::nullopt : places_.pointer(*record, place.pointer, subject);
-  return pointer ? json::at(*record, *pointer) : nullptr;
+  return record == nullptr ? nullptr : member(*record, place, subject);
 }
 
 std::map<std::string, std::string> Snapshot::paths(const Subject& subject) const {
@@ -119,9 +125,15 @@ std::map<std::string, std::string> Snapshot::paths(const Subject& subject) const
 }
 
 bool Snapshot::met(const Condition& condition, const Subject& subject) const {
+  if (is_over_all(condition)) {
+    std::vector<const Value*> found;
+    for (const auto& [each, member] : over(condition.place))
+      found.push_back(member);
+    return holds_over(condition, found);
+  }
   const auto limit = limit_place(condition);
-  return holds(condition, value(condition.place, subject),
-               limit ? value(*limit, subject) : nullptr);
+  return rules::holds(condition, value(condition.place, subject),
+                      limit ? value(*limit, subject) : nullptr);
 }
 
 const Condition* Snapshot::unmet(const Reaction& reaction, const Subject& subject) const {

@@ -108,7 +108,8 @@ class Snapshot {
     return disputed_;
   }
 
-  /// The path of the document with the subject's stage. Empty if there is none.
+  /// The path of the document with the subject's stage. For a reaction over all subjects: the only
+  /// document that may have the stage of several. Empty if there is none.
   std::string holder(const Subject& subject) const;
   /// The path of a place's document, even if the file does not exist. Empty if the document is
   /// unknown, or if the subject's name cannot be part of a path.
@@ -124,6 +125,23 @@ class Snapshot {
   /// By name: the path of each named document. Leaves out documents without a path.
   std::map<std::string, std::string> paths(const Subject& subject) const;
 
+  /// Whether the reaction is about this subject in its stage. A reaction over all subjects is only
+  /// about the subject of its own name, once it is met.
+  bool concerns(const Reaction& reaction, const Subject& subject, const StageState& state) const;
+  /// Whether this is the name of a reaction over all subjects (Reaction::join).
+  bool is_join(const Subject& subject) const;
+  /// Whether a reaction over all subjects holds: a subject is in a stage of `to`, if it has some,
+  /// and all its conditions hold.
+  bool holds(const Reaction& join) const;
+  /// Whether a reaction over all subjects that does not hold is worth a report: a subject is in a
+  /// stage of `to`; without `to`, it has a test `all` and there are subjects.
+  bool is_expected(const Reaction& join) const;
+  /// The subjects or parts that a test over all looks at, each with its member (nullptr: it has
+  /// none). With several subjects these are all of them and all files of the place's document; the
+  /// stage of a document beside the parts is none of them. With the one subject `main` they are
+  /// those files, or what stands around `{subject}`.
+  std::map<Subject, const Value*> over(const Place& place) const;
+
   bool met(const Condition& condition, const Subject& subject) const;
   /// The first condition of a reaction that does not hold; nullptr if all hold.
   const Condition* unmet(const Reaction& reaction, const Subject& subject) const;
@@ -131,6 +149,12 @@ class Snapshot {
  private:
   const Kind* kind(const std::string& name) const;
   void collect();
+  /// The value at a place of this record.
+  const Value* member(const Value& record, const Place& place, const Subject& subject) const;
+  bool any_in(const std::vector<Word>& stages) const;
+  bool is_of_whole_flow(const Subject& subject) const;
+  std::map<Subject, const Value*> around(const Place& place) const;
+  std::string shared_holder() const;
 
   const FlowId& flow_;
   const FlowState& docs_;

@@ -123,14 +123,17 @@ void Standings::take(const Subject& subject, const StageState& state, Due due) {
   }
 }
 
+bool Standings::all_at_ends() const {
+  return subjects_ > 0 && decision_.ends.size() == subjects_;
+}
+
 void Standings::finish() {
   if (subjects_ == 0)
     return no_stage(view_, rule_, decision_);
   if (!rule_.done.empty() && !(subjects_ == 1 && view_.stages.contains("main")))
     decision_.progress = Progress{decision_.ends.size(), subjects_, "subjects"};
-  const bool all = decision_.ends.size() == subjects_;
   Standing& standing = decision_.standing;
-  if (all && !open_ && decision_.updates.empty()) {
+  if (all_at_ends() && !open_ && decision_.updates.empty()) {
     standing.cause = cause_of(Situation::done);
     standing.why = subjects_ == 1 ? "its stage is an end of the rule " + rule_.name
                                   : "all " + std::to_string(subjects_) +
