@@ -101,7 +101,9 @@ bool may_go_back(const Snapshot& snapshot, const std::string& id) {
   return snapshot.record(id).iterations < snapshot.settings.max_iterations;
 }
 
-/// Handles a failed gate. This decision writes the failure, and the next one sends the work back,
+}  // namespace
+
+/// This decision writes the failure, and the next one sends the work back,
 /// so that the file shows both. If baton crashes in between, the memo still has the failed gate.
 void fail_gate(Snapshot& snapshot, const Step& step, const std::string& why, Decision& decision) {
   if (!may_go_back(snapshot, step.id)) {
@@ -120,6 +122,8 @@ void fail_gate(Snapshot& snapshot, const Step& step, const std::string& why, Dec
   snapshot.memo.steps[step.id].gate_ms = snapshot.view.now.time_since_epoch().count();
   wake_at(decision, snapshot.view.now + Millis(1));
 }
+
+namespace {
 
 /// Resets the target and all later steps, and counts one iteration for each, in one write.
 void go_back(Snapshot& snapshot, const Step& source, Decision& decision) {
@@ -142,6 +146,7 @@ void go_back(Snapshot& snapshot, const Step& source, Decision& decision) {
     memo.reason.clear();
     memo.early.clear();
   }
+  leave_out_items(snapshot);
   StepRecord& record = snapshot.record(source.id);
   record.last_gate_failure = "Gate failure: " + why;
   if (target != source.id)
@@ -170,7 +175,11 @@ bool next_item(Snapshot& snapshot, const Step& step) {
 
 void complete(Snapshot& snapshot, const Step& step, const Report& report) {
   StepRecord& record = snapshot.record(step.id);
-  record.report_path = snapshot.paths.absolute(snapshot.paths.report(step.id));
+  // The reports of a parallel loop are those of its items.
+  if (is_parallel(step))
+    record.report_path.reset();
+  else
+    record.report_path = snapshot.paths.absolute(snapshot.paths.report(step.id));
   store_report(record, report);
   record.status = Status::completed;
   record.last_error.reset();
@@ -197,7 +206,9 @@ void ask(Snapshot& snapshot, const Step& step, Decision& decision) {
             "again");
   }
   say(decision, "human_input", step.id,
-      "the step is done and waits for a decision; its report: " + snapshot.paths.report(step.id));
+      "the step is done and waits for a decision; " +
+          (is_parallel(step) ? "the reports of its items are in " + snapshot.paths.reports()
+                             : "its report: " + snapshot.paths.report(step.id)));
 }
 
 void apply(Snapshot& snapshot, const Step& step, const Run& run, const Report& report,
@@ -209,6 +220,13 @@ void apply(Snapshot& snapshot, const Step& step, const Run& run, const Report& r
     say(decision, "artifact_astray", step.id,
         "these artifacts are outside the repository: " +
             printable(join(report.outside, ", "), 300));
+  const Step* const loop = step.of.empty() ? nullptr : snapshot.workflow->step(step.of);
+  // The other items go on. The step sends the work back when all of them are done.
+  if (report.gate_failure && loop != nullptr && loop->loop_back_to) {
+    complete(snapshot, step, report);
+    record.last_gate_failure = "Gate failure: " + first_line(report);
+    return;
+  }
   if (report.gate_failure && !step.loop_back_to)
     say(decision, "gate_ignored", step.id,
         "gate_failure is true, but the step has no loop_back_to; only its status counts");
@@ -228,10 +246,7 @@ void apply(Snapshot& snapshot, const Step& step, const Run& run, const Report& r
     if (next_item(snapshot, step))
       return;
   }
-  if (snapshot.settings.pause_for_human_input && needs_person(step))
-    ask(snapshot, step, decision);
-  else
-    complete(snapshot, step, report);
+  finish(snapshot, step, report, decision);
 }
 
 /// Handles the end of a start.
@@ -385,6 +400,11 @@ void revive(Snapshot& snapshot) {
 
 void update_step(Snapshot& snapshot, const Step& step, Decision& decision) {
   StepRecord& record = snapshot.record(step.id);
+  if (record.status == Status::running && is_parallel(step)) {
+    if (record.loop_items.is_null())
+      restart_orphan(snapshot, step, decision);
+    return;
+  }
   const Run* const live = snapshot.live(step.id);
   StepMemo& memo = snapshot.memo.steps[step.id];
   // A start from before a loop-back does not count. baton stops its agent.
@@ -420,6 +440,13 @@ void update_step(Snapshot& snapshot, const Step& step, Decision& decision) {
 }
 
 }  // namespace
+
+void finish(Snapshot& snapshot, const Step& step, const Report& report, Decision& decision) {
+  if (snapshot.settings.pause_for_human_input && needs_person(step))
+    ask(snapshot, step, decision);
+  else
+    complete(snapshot, step, report);
+}
 
 void make_pending(StepRecord& record) {
   record.status = Status::pending;
@@ -491,6 +518,8 @@ void advance(Snapshot& snapshot, Decision& decision) {
     update_step(snapshot, step, decision);
     launch_fails(snapshot, step, decision);
   }
+  for (const Step& step : snapshot.workflow->steps())
+    advance_items(snapshot, step, decision);
   for (const Step& step : snapshot.workflow->steps()) {
     StepRecord& record = snapshot.record(step.id);
     if (record.blocked_by_loop && snapshot.run.steps.contains(*record.blocked_by_loop) &&

@@ -79,14 +79,14 @@ void add_dependencies(const Snapshot& snapshot, const Step& step, Variables& env
     env.push_back(std::move(variable));
 }
 
-void add_item(const StepRecord& record, const Value& loop, Variables& env) {
+void add_item(const StepRecord& record, const Value& loop, std::int64_t at, Variables& env) {
   const auto name = [&](std::string_view key, std::string_view otherwise) {
     return "LOOP_" + name_part(json::text(loop, key).value_or(otherwise));
   };
-  const auto index = static_cast<rapidjson::SizeType>(record.loop_index);
+  const auto index = static_cast<rapidjson::SizeType>(at);
   if (record.loop_items.is_null() || index >= record.loop_items->Size())
     return;
-  env.emplace_back(name("index_var", "index"), std::to_string(record.loop_index));
+  env.emplace_back(name("index_var", "index"), std::to_string(at));
   env.emplace_back(name("item_var", "item"), json::dump((*record.loop_items)[index]));
 }
 
@@ -112,7 +112,9 @@ Brief brief(const View& view, const Desired& desired) {
   if (step == nullptr)
     return brief;
   const StepRecord& record = snapshot.record(step->id);
-  const std::string prompt_path = snapshot.paths.prompt(step->id);
+  // An item of a parallel loop has the prompt of its step.
+  const Step& own = step->of.empty() ? *step : *snapshot.workflow->step(step->of);
+  const std::string prompt_path = snapshot.paths.prompt(own.id);
   if (const Accepted* const prompt = snapshot.document(prompt_path))
     brief.prompt = prompt->document->text();
   replace_all(brief.prompt, "{run_id}", view.flow.name);
@@ -147,12 +149,13 @@ Brief brief(const View& view, const Desired& desired) {
     env.emplace_back(variable, brief.values[name]);
   if (!model.empty())
     env.emplace_back("STEP_MODEL", model);
-  if (const auto memo = snapshot.memo.steps.find(step->id);
+  if (const auto memo = snapshot.memo.steps.find(own.id);
       memo != snapshot.memo.steps.end() && !memo->second.reason.empty())
     env.emplace_back("LOOP_BACK_REASON", memo->second.reason);
   add_dependencies(snapshot, *step, env);
-  if (const Value* const loop = loop_of(*step))
-    add_item(record, *loop, env);
+  if (const Value* const loop = loop_of(own))
+    add_item(snapshot.record(own.id), *loop,
+             step->of.empty() ? record.loop_index : static_cast<std::int64_t>(step->item), env);
   return brief;
 }
 

@@ -93,6 +93,26 @@ void fail_for_good(Snapshot& snapshot, const Step& step, std::string_view code,
 void fail_attempt(Snapshot& snapshot, const Step& step, std::string_view code,
                   const std::string& text, Decision& decision);
 
+// A parallel loop. Its items are planned as steps of their own, `ID.1`, `ID.2` ..., each with its
+// record, its attempts and its report. The step itself is RUNNING meanwhile, and starts no agent.
+
+/// Begins the items of a parallel loop anew. They have been read.
+void begin_items(Snapshot& snapshot, const Step& step);
+/// Ends a RUNNING step when all its items are done, or one of them has failed.
+void advance_items(Snapshot& snapshot, const Step& step, Decision& decision);
+/// Leaves out the items of parallel loops that are not under way any more.
+void leave_out_items(Snapshot& snapshot);
+/// Whether one more item of the same loop may begin.
+bool has_place(const Snapshot& snapshot, const Step& item, const Decision& decision);
+/// Lets a failed parallel loop go on with what it has not done: items that failed have their
+/// attempts again. With an item, only that one.
+void resume_items(Snapshot& snapshot, const Step& step);
+
+/// Completes a step, or lets it wait for a person.
+void finish(Snapshot& snapshot, const Step& step, const Report& report, Decision& decision);
+/// Handles a failed gate: sends the work back, or fails the step after the last loop-back.
+void fail_gate(Snapshot& snapshot, const Step& step, const std::string& why, Decision& decision);
+
 /// Chooses the steps that may start, says what holds the others, and sets the status of the run.
 /// `items_read`: the steps whose items baton read before this round.
 void plan_next_steps(Snapshot& snapshot, const std::vector<std::string>& items_read,

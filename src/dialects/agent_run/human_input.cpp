@@ -44,6 +44,23 @@ class RequestAnswer {
     return ids;
   }
 
+  /// Adds the failed items of failed loops, and the loops of failed items.
+  std::vector<std::string> with_items(std::vector<std::string> ids) const {
+    const auto add = [&](const std::string& id) {
+      if (snapshot_.record(id).status == Status::failed &&
+          std::find(ids.begin(), ids.end(), id) == ids.end())
+        ids.push_back(id);
+    };
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const Step& step = *snapshot_.workflow->step(ids[i]);
+      for (const Step* const item : items_of(snapshot_, step))
+        add(item->id);
+      if (!step.of.empty())
+        add(step.of);
+    }
+    return ids;
+  }
+
   void say(Word event, const std::string& step) {
     decision_.notices.push_back(
         Notice{std::move(event), step,
@@ -53,11 +70,17 @@ class RequestAnswer {
 
   /// Starts failed steps again with fresh attempts.
   std::optional<Reply> retry() {
-    const std::vector<std::string> ids = with(Status::failed, request_.subject);
+    const std::vector<std::string> ids = with_items(with(Status::failed, request_.subject));
     if (ids.empty())
       return std::nullopt;
     for (const std::string& id : ids) {
       StepRecord& record = snapshot_.record(id);
+      const Step& step = *snapshot_.workflow->step(id);
+      if (!items_of(snapshot_, step).empty()) {
+        resume_items(snapshot_, step);
+        say("retried", id);
+        continue;
+      }
       make_pending(record);
       record.attempts = 0;
       // A person rejected all items together, so the loop starts over.
@@ -82,8 +105,24 @@ class RequestAnswer {
                           : ""));
     record.status = Status::skipped;
     snapshot_.memo.steps[request_.subject].cancelled = false;
+    skip_items(*snapshot_.workflow->step(request_.subject));
     say("skipped", request_.subject);
     return done(request_.subject + " is skipped; steps that need it may start");
+  }
+
+  /// A loop without its failed item goes on. Items of a loop that is skipped are skipped.
+  void skip_items(const Step& step) {
+    for (const Step* const item : items_of(snapshot_, step))
+      if (StepRecord& record = snapshot_.record(item->id); !record.done())
+        record.status = Status::skipped;
+    const Step* const loop = step.of.empty() ? nullptr : snapshot_.workflow->step(step.of);
+    if (loop == nullptr || snapshot_.record(loop->id).status != Status::failed)
+      return;
+    const auto items = items_of(snapshot_, *loop);
+    if (std::none_of(items.begin(), items.end(), [&](const Step* item) {
+          return snapshot_.record(item->id).status == Status::failed;
+        }))
+      resume_items(snapshot_, *loop);
   }
 
   Reply decide() {

@@ -146,6 +146,16 @@ bool store_items(Snapshot& snapshot, const Step& step, Decision& decision) {
     fail_without_items(snapshot, step, tried, decision);
     return false;
   }
+  if (is_parallel(step) && items->Size() > kMostParallelItems) {
+    record.attempts = snapshot.max_attempts(step);
+    record.started_at = stamp(snapshot.view.wall);
+    fail_attempt(snapshot, step, "launch_failed",
+                 "the parallel loop has " + std::to_string(items->Size()) + " items; at most " +
+                     std::to_string(kMostParallelItems) +
+                     " are possible: leave `parallel` out, or give it fewer",
+                 decision);
+    return false;
+  }
   record.loop_items = Json(*items);
   if (!items->Empty())
     return true;
@@ -226,6 +236,9 @@ void add_desired(Snapshot& snapshot, const Step& step, Decision& decision) {
                   std::to_string(snapshot.max_attempts(step));
   else if (record.iterations > 0)
     desired.why = "a gate has sent the work back " + std::to_string(record.iterations) + " times";
+  else if (const Step* const loop = step.of.empty() ? nullptr : snapshot.workflow->step(step.of))
+    desired.why = "item " + std::to_string(step.item + 1) + " of " +
+                  std::to_string(item_count(*loop, snapshot.record(loop->id)));
   else if (!record.loop_items.is_null())
     desired.why = "item " + std::to_string(record.loop_index + 1) + " of " +
                   std::to_string(record.loop_items->Size());
@@ -277,6 +290,8 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
   }
   if (record.status != Status::pending)
     return;
+  if (!step.of.empty() && snapshot.record(step.of).status != Status::running)
+    return;
   if (const auto needed = needed_by(snapshot, step); !needed.empty())
     return hold(decision, step, Situation::needs_steps,
                 "waits for the " + std::string(needed.size() == 1 ? "step " : "steps ") +
@@ -295,7 +310,16 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
     if (!store_items(snapshot, step, decision) || record.status != Status::pending)
       return;
   }
-  if (backing_off(snapshot, step, decision) || put_aside(snapshot, step, decision))
+  if (is_parallel(step))
+    return begin_items(snapshot, step);
+  if (backing_off(snapshot, step, decision))
+    return;
+  if (!step.of.empty() && !has_place(snapshot, step, decision))
+    return hold(decision, step, Situation::needs_steps,
+                "waits for another item of the loop: at most " +
+                    std::to_string(parallel(*snapshot.workflow->step(step.of))) +
+                    " are at work at the same time");
+  if (put_aside(snapshot, step, decision))
     return;
   add_desired(snapshot, step, decision);
 }
@@ -303,10 +327,10 @@ void plan_step(Snapshot& snapshot, const Step& step, const std::vector<std::stri
 void hold_for_person(const Snapshot& snapshot, const Step& step, Decision& decision) {
   hold(decision, step, Situation::approval_wanted,
        "the step " + quoted_word(step.id) +
-           " is done and waits for a person to approve or reject "
-           "it; its report is " +
-           snapshot.paths.report(step.id) + ", and the decision may also stand in " +
-           snapshot.paths.manual_input(step.id),
+           " is done and waits for a person to approve or reject it; " +
+           (is_parallel(step) ? "the reports of its items are in " + snapshot.paths.reports()
+                              : "its report is " + snapshot.paths.report(step.id)) +
+           ", and the decision may also stand in " + snapshot.paths.manual_input(step.id),
        command("approve", snapshot.view.flow, step.id));
 }
 
@@ -361,6 +385,14 @@ std::string remedy_for(const StepRecord& record, Situation situation, const std:
   return retry;
 }
 
+/// Whether the step has failed because of an item, which is named instead.
+bool has_failed_item(const Snapshot& snapshot, const Step& step) {
+  const auto items = items_of(snapshot, step);
+  return std::any_of(items.begin(), items.end(), [&](const Step* item) {
+    return snapshot.record(item->id).status == Status::failed;
+  });
+}
+
 /// Says which steps failed, and why.
 void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
   const auto& steps = snapshot.run.steps;
@@ -369,7 +401,7 @@ void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
                        }) > 1;
   for (const Step& step : snapshot.workflow->steps()) {
     const StepRecord& record = snapshot.record(step.id);
-    if (record.status != Status::failed)
+    if (record.status != Status::failed || has_failed_item(snapshot, step))
       continue;
     const Situation situation = failure_of(record);
     const std::string retry = command("retry", snapshot.view.flow, several ? "" : step.id);
@@ -387,11 +419,11 @@ void report_failed_steps(const Snapshot& snapshot, Decision& decision) {
 /// Stops agents whose work a loop-back has sent back. An agent whose report was accepted early ends
 /// by itself.
 void release_sent_back(const Snapshot& snapshot, Decision& decision) {
-  for (const Step& step : snapshot.workflow->steps()) {
-    const Run* const live = snapshot.live(step.id);
-    if (live != nullptr && snapshot.step_memo(step.id).early != live->id)
+  for (const auto& [id, record] : snapshot.run.steps) {
+    const Run* const live = snapshot.live(id);
+    if (live != nullptr && snapshot.step_memo(id).early != live->id)
       decision.releases.push_back(
-          Release{"", step.id, false, Millis(0), "a loop-back sent the work back"});
+          Release{"", id, false, Millis(0), "a loop-back sent the work back"});
   }
 }
 

@@ -99,7 +99,21 @@ Snapshot::Snapshot(const View& given) : view(given), paths(given), memo(memo_of(
     workflow.emplace(pinned->document->root());
     for (const Step& step : workflow->steps())
       run.steps.try_emplace(step.id);
+    add_items();
   }
+}
+
+void Snapshot::add_items() {
+  std::vector<std::pair<std::string, std::size_t>> loops;
+  for (const Step& step : workflow->steps())
+    if (const StepRecord& own = record(step.id);
+        is_parallel(step) && own.loop_items->IsArray() && !own.loop_completed &&
+        (own.status == Status::running || own.status == Status::failed))
+      loops.emplace_back(step.id, item_count(step, own));
+  for (const auto& [id, count] : loops)
+    workflow->add_items(id, count);
+  for (const Step& step : workflow->steps())
+    run.steps.try_emplace(step.id);
 }
 
 const Accepted* Snapshot::document(const std::string& path) const {
@@ -173,6 +187,9 @@ Role role_of(const Step& step) {
 }
 
 bool needs_person(const Step& step) {
+  // A person decides about all items together.
+  if (!step.of.empty())
+    return false;
   const Value* const human = json::child(*step.body, "human_in_the_loop");
   if (human == nullptr || human->IsNull())
     return false;
@@ -236,7 +253,31 @@ bool gate_open(const Snapshot& snapshot, const std::string& gate) {
 
 const Value* loop_of(const Step& step) {
   const Value* const loop = json::child(*step.body, "loop");
-  return loop != nullptr && loop->IsObject() ? loop : nullptr;
+  return step.of.empty() && loop != nullptr && loop->IsObject() ? loop : nullptr;
+}
+
+std::size_t parallel(const Step& step) {
+  const Value* const loop = loop_of(step);
+  const auto most = loop == nullptr ? std::nullopt : json::integer(*loop, "parallel");
+  return most && *most > 1 ? static_cast<std::size_t>(*most) : 1;
+}
+
+bool is_parallel(const Step& step) {
+  return parallel(step) > 1;
+}
+
+std::size_t item_count(const Step& step, const StepRecord& record) {
+  const auto count = std::int64_t{record.loop_items->Size()};
+  const std::int64_t most = json::integer(*loop_of(step), "max_iterations").value_or(count);
+  return std::min(static_cast<std::size_t>(std::min(count, most)), kMostParallelItems);
+}
+
+std::vector<const Step*> items_of(const Snapshot& snapshot, const Step& step) {
+  std::vector<const Step*> items;
+  for (const Step& each : snapshot.workflow->steps())
+    if (!each.of.empty() && each.of == step.id)
+      items.push_back(&each);
+  return items;
 }
 
 std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step) {

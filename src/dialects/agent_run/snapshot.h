@@ -106,6 +106,10 @@ struct Snapshot {
   bool any_failed() const;
   bool all_done() const;
   std::int64_t max_attempts(const Step& step) const;
+
+ private:
+  /// Plans the items of parallel loops as steps, once they are read.
+  void add_items();
 };
 
 Role role_of(const Step& step);
@@ -123,8 +127,19 @@ std::string gate_fault(const Snapshot& snapshot);
 /// a gate state file.
 bool gate_open(const Snapshot& snapshot, const std::string& gate);
 
-/// The step's loop, if it has one.
+/// The step's loop, if it has one. An item of a parallel loop has none.
 const Value* loop_of(const Step& step);
+/// The most items of a parallel loop.
+inline constexpr std::size_t kMostParallelItems = 1000;
+/// How many items of the step's loop may be at work at the same time; 1: one after the other.
+std::size_t parallel(const Step& step);
+/// Whether the step has a loop whose items are planned as steps of their own.
+bool is_parallel(const Step& step);
+/// The number of items that the loop goes through. The items must have been read.
+std::size_t item_count(const Step& step, const StepRecord& record);
+/// The items of a parallel loop that is under way or has failed.
+std::vector<const Step*> items_of(const Snapshot& snapshot, const Step& step);
+
 /// The files that may have the items of a step, relative to the root, in order. Empty if they are
 /// not in a file of the repository.
 std::vector<std::string> item_files(const Snapshot& snapshot, const Step& step);

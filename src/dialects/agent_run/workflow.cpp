@@ -25,8 +25,9 @@ constexpr std::array<std::string_view, 13> kStepKeys = {"id",
                                                         "timeout",
                                                         "loop",
                                                         "max_attempts"};
-constexpr std::array<std::string_view, 6> kLoopKeys = {
-    "items", "items_from_step", "items_from_artifact", "max_iterations", "item_var", "index_var"};
+constexpr std::array<std::string_view, 7> kLoopKeys = {
+    "items",     "items_from_step", "items_from_artifact", "max_iterations", "item_var",
+    "index_var", "parallel"};
 constexpr std::array<std::string_view, 3> kSources = {"items", "items_from_step",
                                                       "items_from_artifact"};
 
@@ -155,6 +156,8 @@ class WorkflowCheck {
       findings_.error("S6", pointer + "/items_from_artifact",
                       "the file with the items is outside the repository",
                       {.found = std::string(*file), .expected = "a path inside the repository"});
+    if (is_parallel(step))
+      check_item_ids(step, pointer + "/parallel");
     const auto from = json::text(loop, "items_from_step");
     if (!from || !known(*from, pointer + "/items_from_step", "items_from_step"))
       return;
@@ -163,6 +166,26 @@ class WorkflowCheck {
           "S6", pointer + "/items_from_step",
           "the items come from " + quoted_word(*from) + ", but the step is not in needs",
           {.found = std::string(*from), .expected = "a step in needs"});
+  }
+
+  /// Checks that the items of a parallel loop can be called `ID.1`, `ID.2` ...
+  void check_item_ids(const Step& step, const std::string& pointer) {
+    constexpr std::size_t kMostBytes = 90;
+    if (step.id.size() > kMostBytes)
+      findings_.error("S6", pointer,
+                      "the id " + quoted_word(step.id) +
+                          " is too long for a parallel loop: its items are called by it",
+                      {.found = std::to_string(step.id.size()) + " bytes",
+                       .expected = "an id of at most 90 bytes"});
+    const std::string front = step.id + ".";
+    for (const Step& other : workflow_.steps())
+      if (other.id.size() > front.size() && other.id.starts_with(front) &&
+          std::all_of(other.id.begin() + static_cast<std::ptrdiff_t>(front.size()), other.id.end(),
+                      is_digit))
+        findings_.error(
+            "S6", pointer,
+            "the step " + quoted_word(other.id) + " has the name of an item of this parallel loop",
+            {.found = other.id, .expected = "another id for that step"});
   }
 
   void order() {
@@ -212,6 +235,26 @@ Workflow::Workflow(const Value& root) {
     for (const std::string& id : step.needs)
       if (const auto found = index_.find(id); found != index_.end())
         needs.push_back(found->second);
+  }
+}
+
+std::string item_id(std::string_view step, std::size_t index) {
+  return std::string(step) + "." + std::to_string(index + 1);
+}
+
+void Workflow::add_items(const std::string& id, std::size_t count) {
+  const auto found = index_.find(id);
+  if (found == index_.end())
+    return;
+  for (std::size_t i = 0; i < count; ++i) {
+    Step item = steps_[found->second];
+    item.id = item_id(id, i);
+    item.loop_back_to.reset();
+    item.of = id;
+    item.item = i;
+    index_.emplace(item.id, steps_.size());
+    needs_.push_back(needs_[found->second]);
+    steps_.push_back(std::move(item));
   }
 }
 
