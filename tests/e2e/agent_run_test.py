@@ -1,5 +1,5 @@
 """Workflow runs with the real program and shell agents: a diamond with a gate that fails twice, a flaky step,
-a loop over three items, a step approved by command and one rejected by file; the daemon killed whenever an
+loops over items, also two at once, a step approved by command and one rejected by file; the daemon killed whenever an
 agent begins; going on at a step; two runs at once; the state files of the seed.
 usage: agent_run_test.py BATON"""
 
@@ -206,6 +206,37 @@ def killed(exe):
                 again()
         decide_six(runs, "k", again)
         check_six(runs, "k")
+
+
+def items_at_once(exe):
+    """A parallel loop: two of its items are at work at the same time, and the daemon dies meanwhile."""
+    act = """touch "$acts/began.{0}"; until_there began.{1}; until_there go
+             report COMPLETED ',"artifacts":["{0}.txt"]'"""
+    acts = {f"a.{number}": act.format(number, other) for number, other in ((1, 2), (2, 1), (3, 3), (4, 4))}
+    text = """name: many
+steps:
+  - {{id: a, agent: worker, prompt: p.md, loop: {{items: [w, x, y, z], parallel: {}}}}}
+  - {{id: b, agent: worker, prompt: p.md, needs: [a]}}
+"""
+    with Runs(exe, acts) as runs:
+        for wrong in (0, "two", 101, 1.5):
+            done = runs.begin(runs.workflow(text.format(wrong)), "r", code=None)
+            check(done.returncode == 2 and "workflow.yaml:3:80: " in done.stderr, done)
+        check(runs.state("r")["status"] is None)
+        runs.baton.start()
+        runs.begin(runs.workflow(text.format(2)), "r")
+        wait_until(lambda: len(runs.starts("r")) == 2, "two items begin", lambda: runs.state("r"))
+        runs.baton.daemon.kill()
+        runs.baton.daemon.wait()
+        runs.baton.start()
+        runs.act("go", "")
+        runs.wait_end("r")
+        state = runs.state("r")
+        check(state["steps"]["a"]["artifacts"] == ["1.txt", "2.txt", "3.txt", "4.txt"], state)
+        check(sorted(each[0] + each[3] for each in runs.starts("r")) == ['a.1"w"', 'a.2"x"', 'a.3"y"', 'a.4"z"', "b"],
+              runs.starts("r"))
+        reports = os.listdir(runs.folder("r") + "/reports")
+        check(all(f"r__a.{number}.json" in reports for number in (1, 2, 3, 4)) and "r__a.json" not in reports, reports)
 
 
 def at_step(exe):
@@ -797,8 +828,8 @@ def seed_states(exe):
 
 
 def test(exe, *only):
-    for part in (six_steps, killed, at_step, refused, printed, streamed, variables, shipped, no_program, logs_kept,
-                 placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, observed, seed_states):
+    for part in (six_steps, killed, items_at_once, at_step, refused, printed, streamed, variables, shipped, no_program,
+                 logs_kept, placeholders, elsewhere, exit_codes, branches, put_right, agents_die, stopped, observed, seed_states):
         if not only or part.__name__ in only:
             part(exe)
             print(part.__name__, "holds")
