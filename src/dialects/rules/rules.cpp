@@ -77,13 +77,15 @@ std::vector<std::string> own_files(const Json& options) {
 }
 
 /// Adds whether a reaction over all subjects holds. While two documents have the stage of one
-/// subject, nobody knows. One that never held has no stage yet.
+/// subject, nobody knows. Neither while all subjects are gone from a file of many, for it may be an
+/// old copy (see Dialect::remembers). One that never held has no stage yet.
 void tell_join(const Snapshot& snapshot, const Reaction& reaction, const Stages& known,
                Stages& told) {
   const auto before = known.find(reaction.join);
   const bool was = before != known.end();
   told.erase(reaction.join);
-  if (!snapshot.disputes().empty()) {
+  const bool all_gone = snapshot.stages().empty() && remembers(snapshot.rule());
+  if (!snapshot.disputes().empty() || all_gone) {
     if (was)
       told[reaction.join] = before->second;
   } else if (snapshot.holds(reaction)) {
