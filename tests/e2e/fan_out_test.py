@@ -2,6 +2,7 @@
 all of them; a part that comes later gives one more; a daemon that is killed in between changes nothing.
 usage: fan_out_test.py BATON"""
 
+import glob
 import json
 import os
 import shutil
@@ -24,8 +25,9 @@ def starts(exe, folder, state):
 
 
 def is_any_done(parts):
-    for name in os.listdir(parts) if os.path.isdir(parts) else []:
-        with open(os.path.join(parts, name)) as file:
+    # Files on their way to a name have gone when they are opened.
+    for path in glob.glob(parts + "/*.json"):
+        with open(path) as file:
             if '"done"' in file.read():
                 return True
     return False
