@@ -6,11 +6,11 @@ namespace baton::rules {
 namespace {
 
 /// Whether the subject may rest there: an end of the rule at which the rule itself starts and sets
-/// nothing.
+/// nothing for it. A reaction over all subjects does nothing for one of them.
 bool is_quiet_end(const Rule& rule, const Word& stage) {
   return is_end(rule, stage) &&
          std::none_of(rule.react.begin(), rule.react.end(), [&](const Reaction& reaction) {
-           return (!reaction.run.empty() || !reaction.set.empty()) &&
+           return reaction.join.empty() && (!reaction.run.empty() || !reaction.set.empty()) &&
                   std::find(reaction.to.begin(), reaction.to.end(), stage) != reaction.to.end();
          });
 }
@@ -20,7 +20,9 @@ std::uint64_t times_needed(const Rule& rule, const Word& stage) {
   std::uint64_t most = 0;
   for (const Reaction& reaction : rule.react)
     if (reaction.max_entries.per > Millis(0) && reaction.max_entries.count > 0 &&
-        std::find(reaction.to.begin(), reaction.to.end(), stage) != reaction.to.end())
+        (reaction.join.empty()
+             ? std::find(reaction.to.begin(), reaction.to.end(), stage) != reaction.to.end()
+             : stage == kMet))
       most = std::max(most, reaction.max_entries.count + 1);
   return most;
 }
