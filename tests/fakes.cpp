@@ -109,8 +109,12 @@ Result<FileBytes> FakeDisk::read(const std::string& path, std::size_t max_bytes)
   if (bytes->size() > max_bytes)
     return fail(Errc::too_large, "larger than " + std::to_string(max_bytes) + " bytes", path);
   const auto changed = changed_at.find(path);
-  return FileBytes{*bytes, digest_of(*bytes), stamps_.at(path), identities_.at(path),
-                   changed == changed_at.end() ? Time() : changed->second, bytes->size()};
+  return FileBytes{*bytes,
+                   digest_of(*bytes),
+                   stamps_.at(path),
+                   identities_.at(path),
+                   changed == changed_at.end() ? Time() : changed->second,
+                   bytes->size()};
 }
 
 VersionSource FakeDisk::source(const std::string& path, const Digest& digest, bool may_wait) {
