@@ -1,11 +1,11 @@
 #!/bin/sh
-# Plays every role: the planner writes the parts, a worker counts the letters of its words, the editor adds them up.
+# Plays every role: the planner writes the parts, a worker counts the letters of its words, the joiner adds them up.
 set -eu
 job=$(dirname "$BATON_FILE_PLAN")
 
 case $BATON_ROLE in
   planner)
-    # First all parts, then the stage that lets the editor begin: it must not see half of them as the whole.
+    # First all parts, then the stage that lets the joiner begin: it must not see half of them as the whole.
     mkdir -p "$job/parts"
     for number in $(seq 1 50); do
       echo "{\"status\": \"todo\", \"words\": \"part number $number\"}" >"$job/parts/part-$number.json.tmp"
@@ -17,7 +17,7 @@ case $BATON_ROLE in
     words=$(sed 's/.*"words": "\([^"]*\)".*/\1/' "$BATON_STATE_FILE" | tr -d ' \n')
     "$BATON_EXE" set "$BATON_STATE_FILE" "/letters=${#words}" '/status="done"'
     ;;
-  editor)
+  joiner)
     all=0
     for part in "$job"/parts/*.json; do
       all=$((all + $(sed 's/.*"letters": \([0-9]*\).*/\1/' "$part")))

@@ -80,11 +80,11 @@ void check_set(const Fields& members, const Rule& rule) {
       const bool of_one =
           name == "subject" || name == "stage" || name == "previous" ||
           (value != rule.values.end() && rules::is_of_one_subject(rule, value->second));
-      if (of_one)
-        members.error("join",
-                      std::string(kWholeFlow) + ", so ${" + name +
-                          "} has no value here: it is about one subject",
-                      text);
+      if (!of_one)
+        continue;
+      std::string message(kWholeFlow);
+      message.append(", so ${").append(name).append("} has no value here: it is about one subject");
+      members.error("join", message, text);
     }
   }
 }

@@ -476,7 +476,7 @@ TEST_CASE("a reaction over all subjects or parts belongs to the flow, and says w
            {parts, with("set: { \"plan:/n\": \"${own}\" }"), "so ${own} has no value here"},
            {parts, with(R"(run: b, approval: { decision: "verdict:/d" })"),
             "but verdict:/d is about one subject"},
-           {parts, with("run: b, max_entries: 0"), "1"},
+           {parts, with("run: b, max_entries: -1"), "0"},
            {parts, "{ when: [{ pointer: part:/s, all: [dne] }], run: b }",
             "`dne` is no stage of the rule n; did you mean `done`?", "    stages: [todo, done]\n"},
            {plan, "{ to: x, run: b }", "a reaction can test all these files with `all`"},
