@@ -34,8 +34,8 @@ tl::unexpected<Error> log_replaced(const std::string& name) {
 class LogCursor {
  public:
   /// `before`: the bytes in front of the position, as far as they are known.
-  LogCursor(Disk& disk, const std::string& name, LogPosition at, std::string before)
-      : at(std::move(at)), disk_(disk), name_(name), before_(std::move(before)) {}
+  LogCursor(Disk& disk, const std::string& name, LogPosition from, std::string before)
+      : at(std::move(from)), disk_(disk), name_(name), before_(std::move(before)) {}
 
   /// What follows; at least `want` bytes if the file has them.
   Result<std::string_view> ahead(std::size_t want) {
