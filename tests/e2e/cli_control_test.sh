@@ -64,10 +64,10 @@ expect_err "--as"
 ln -s one.json other/link.json
 expect_exit 0 baton explain other/link.json
 expect_out "symbolic link"
-cp other/one.json "other/a b.json"
-expect_exit 2 baton explain "other/a b.json"
+cp other/one.json "other/-a.json"
+expect_exit 2 baton explain "other/-a.json"
 expect_err "would be a state file but for its name"
-rm other/link.json "other/a b.json"
+rm other/link.json "other/-a.json"
 cp groups.json elsewhere.json
 expect_exit 0 baton explain --as groups "$PWD/elsewhere.json" --json
 [[ $(jq -r '.starts[0].role + " " + .documents[0].path' "$work/out") == "slow $PWD/elsewhere.json" ]] || fail "explain --as: $out"
