@@ -18,11 +18,12 @@ case $BATON_ROLE in
     "$BATON_EXE" set "$BATON_STATE_FILE" "/letters=${#words}" '/status="done"'
     ;;
   joiner)
-    all=0
+    all=0 count=0
     for part in "$job"/parts/*.json; do
       all=$((all + $(sed 's/.*"letters": \([0-9]*\).*/\1/' "$part")))
+      count=$((count + 1))
     done
-    echo "$all letters in $(ls "$job/parts" | grep -c '\.json$') parts" >>"$job/result.txt"
+    echo "$all letters in $count parts" >>"$job/result.txt"
     "$BATON_EXE" set "$BATON_FILE_PLAN" '/status="done"'
     ;;
 esac

@@ -188,6 +188,7 @@ def monitors(exe):
         check("rules/t/hopeless is failed" in baton.health("t/hopeless", code=1))
         # Who wants it so needs no person.
         baton.ticket("slow", "long")
+        wait_until(lambda: baton.starts("rules/t/slow"), "the agent runs")
         baton.call("wait", "t/slow", "--until", "running")
         baton.call("stop", "t/slow")
         baton.call("wait", "t/slow", "--until", "stopped")
