@@ -143,8 +143,11 @@ void Reconciler::plan(Time now, std::uint32_t running_elsewhere, CapSums* caps) 
   refresh_flows();
   // The hourly limits allow more as time passes.
   recheck_all(Answer::spent);
-  while (!unknown_until_.empty() && unknown_until_.begin()->first <= now_)
-    recheck(unknown_until_.begin()->second);
+  while (!unknown_until_.empty() && unknown_until_.begin()->first <= now_) {
+    // A copy: `recheck` takes it out of the set.
+    const Position turn = unknown_until_.extract(unknown_until_.begin()).value().second;
+    recheck(turn);
+  }
   // A cap counts before a place, and its sum may have changed.
   recheck_all(Answer::capped);
   if (caps_ != nullptr)
