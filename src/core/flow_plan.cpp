@@ -243,6 +243,9 @@ class FlowPlanner {
   }
 
   void unchanged(const Desired& desired, const Run& last) {
+    // A file of the flow cannot be judged yet, and may be what the agent changed.
+    if (flow_.held && flow_.held->cause.reason == Reason::settling)
+      return hold(desired, Reason::settling, flow_.held->why, "");
     const std::string said = last_words(last);
     hold(desired, Reason::no_change,
          run_name(last) + " ended well and left the stage as it was" +

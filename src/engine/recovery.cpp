@@ -79,17 +79,28 @@ namespace {
 std::vector<Create> last_good(const FlowRecord& record, const Catalog::Entry& entry,
                               const FlowState& docs) {
   std::vector<Create> candidates;
-  for (const auto& [path, row] : record.accepted) {
+  const auto add = [&](const std::string& path, const AcceptedRow& row, bool broken) {
     const FileKind* const kind = kind_now(entry, record, row).kind;
-    const auto accepted = docs.find(path);
+    if (kind == nullptr)
+      return;
+    // What a flow can do without, or has many of, may have been removed on purpose.
+    const bool needed = kind->essential && kind->pattern.find("{part}") == std::string::npos;
     // Of a log only lines are in force, and they are not the file.
-    if (kind == nullptr || kind->format == Format::jsonl || accepted == docs.end() ||
-        accepted->second.document == nullptr || (row.present && !record.rejected.contains(path)))
-      continue;
-    candidates.push_back(Create{.path = path,
-                                .text = std::string(accepted->second.document->text()),
-                                .why = "from its last accepted version"});
-  }
+    if (kind->format == Format::jsonl || !(broken || needed))
+      return;
+    if (const auto accepted = docs.find(path);
+        accepted != docs.end() && accepted->second.document != nullptr)
+      candidates.push_back(Create{.path = path,
+                                  .text = std::string(accepted->second.document->text()),
+                                  .why = "from its last accepted version"});
+  };
+  // What is broken keeps the flow from going on, so it comes first.
+  for (const auto& [path, row] : record.accepted)
+    if (record.rejected.contains(path))
+      add(path, row, true);
+  for (const auto& [path, row] : record.accepted)
+    if (!row.present && !record.rejected.contains(path))
+      add(path, row, false);
   return candidates;
 }
 

@@ -28,6 +28,8 @@ TEST_CASE("how long a version has to stand") {
       {"a name that has stood", {.fresh = true, .age = milliseconds(50)}, {}},
       {"renamed into place", {.fresh = true, .complete = true, .age = kYoung}, {}},
       {"its agent has ended", {.fresh = true, .left = true, .age = kYoung}, {}},
+      {"a copy of what is not there", {.fresh = true, .complete = true, .copy = true}, kTorn},
+      {"a known file with such a name", {.copy = true, .age = kYoung}, {}},
       {"torn", {.parsed = false, .age = kYoung}, kTorn},
       {"torn for long", {.parsed = false, .age = kOld}, kTorn},
       {"torn, its agent has ended", {.parsed = false, .left = true, .age = kYoung}, kTorn},

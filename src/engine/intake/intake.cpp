@@ -161,6 +161,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
                          .complete = complete,
                          .polled = polled_,
                          .left = run_ended(match->flow, draft),
+                         .copy = match->copy.has_value(),
                          .age = draft.wall - bytes->changed};
   if (const auto rest = rest_of(version);
       rest && unsettled_.wait(path, match->flow, bytes->digest, draft.now, *rest))

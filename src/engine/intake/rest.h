@@ -29,7 +29,9 @@ struct Newcomer {
   bool complete = false;  ///< it was seen to be renamed into place
   bool polled = false;    ///< no event says when a file of this root is closed
   bool left = false;      ///< a run of its flow has just ended
-  Millis age{0};          ///< since the last change of file or name; negative: by another clock
+  /// The name would be that of a copy of another file, which is not there now.
+  bool copy = false;
+  Millis age{0};  ///< since the last change of file or name; negative: by another clock
 };
 
 /// Nothing: the version counts at once.
