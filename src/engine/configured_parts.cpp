@@ -14,6 +14,7 @@ ConfiguredParts::ConfiguredParts(const Ports& ports, Setup given)
       flow_decider(ports.disk, documents, schemas, catalog, intake, setup),
       planning(setup, catalog, documents, ports.zones),
       recovery({ports.disk, documents, schemas}, catalog, setup) {
+  intake.patient(setup.may_start && !setup.rehearsal);
   setup.environment.retry = setup.retry;
   for (const auto& [role, spec] : setup.agents) {
     setup.environment.role_retry[role] = spec.retry;

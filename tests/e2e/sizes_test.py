@@ -26,6 +26,7 @@ def documents(exe):
         baton.start()
         for size in (MOST * 7 // 10, MOST * 8 // 10, MOST * 9 // 10):
             world.write(path, document("x", size))
+            wait_until(lambda: any(line["flow"] == "rules/t/large" for line in baton.lines("status")), "it is there")
             wait_until(lambda: baton.explain("rules/t/large")["documents"][0]["verdict"] == "accepted", "accepted", size)
             baton.canary()
         told = [line for line in baton.lines("events") if line["event"] == "warning"]

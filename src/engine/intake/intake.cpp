@@ -155,14 +155,15 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     note_presence(match->flow, path, draft);
     return {};
   }
-  const Newcomer version{.format = match->kind->format,
-                         .parsed = checked.document != nullptr || checked.definite,
-                         .fresh = was_gone || record == nullptr || !record->accepted.contains(path),
-                         .complete = complete,
-                         .polled = polled_,
-                         .left = run_ended(match->flow, draft),
-                         .copy = match->copy.has_value(),
-                         .age = draft.wall - bytes->changed};
+  const Newcomer version{
+      .format = match->kind->format,
+      .parsed = checked.document != nullptr || checked.definite,
+      .fresh = patient_ && (was_gone || record == nullptr || !record->accepted.contains(path)),
+      .complete = complete,
+      .polled = polled_,
+      .left = run_ended(match->flow, draft),
+      .copy = match->copy.has_value(),
+      .age = draft.wall - bytes->changed};
   if (const auto rest = rest_of(version);
       rest && unsettled_.wait(path, match->flow, bytes->digest, draft.now, *rest))
     return {};

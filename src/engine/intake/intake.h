@@ -87,6 +87,9 @@ class Intake {
   void complete(const std::string& path) { complete_.insert(path); }
   /// Whether no event says when a file of this root is closed.
   void polled(bool polled) { polled_ = polled; }
+  /// Whether new names have to stand before they count. A command that starts nothing takes files
+  /// as they are.
+  void patient(bool patient) { patient_ = patient; }
   /// Somebody was seen to rename a file.
   void renamed(const std::string& from, const std::string& to) { seen_renames_.add(from, to); }
   /// All files of the step were looked at: flows of renamed files take along what limits them.
@@ -195,6 +198,7 @@ class Intake {
   std::set<std::string> compared_;  ///< files that this daemon compared with the version in force
   std::set<std::string> complete_;
   bool polled_ = false;
+  bool patient_ = true;
   RateBreaker rate_breaker_;
   SeenRenames seen_renames_;
   SizeCeiling size_ceiling_;
