@@ -395,6 +395,19 @@ Result<FileBytes> Rehearsal::read(const std::string& path) const {
   return world_->disk->read(path, world_->load.max_bytes);
 }
 
+std::string Rehearsal::ignored(const std::string& path) const {
+  const auto match = catalog().match(path);
+  if (!match || !match->copy)
+    return catalog().ignored(path);
+  // What the rehearsal has taken for a state file is no copy.
+  const FlowRecord* const known = record(match->flow);
+  if (known != nullptr && (known->accepted.contains(path) || known->rejected.contains(path)))
+    return {};
+  return read(path) && read(match->copy->beside)
+             ? match->copy->why + " of " + printable(match->copy->beside, 200)
+             : "";
+}
+
 Result<Rebuilt> Rehearsal::rebuilt(const FlowId& flow) const {
   return world_->engine->rebuilt(flow);
 }

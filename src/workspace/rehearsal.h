@@ -63,6 +63,9 @@ class Rehearsal : private Pinned {
   std::optional<Reply> reply() const;
   /// Reads a file the way the daemon does.
   Result<FileBytes> read(const std::string& path) const;
+  /// Why the daemon ignores a file whose path matches a pattern, such as `a backup (.bak)` or `a
+  /// copy of a.json`. Empty: it does not.
+  std::string ignored(const std::string& path) const;
 
   std::vector<FlowId> flows() const;
   /// The main document of a flow as `recover` would write it; see Engine::rebuilt.

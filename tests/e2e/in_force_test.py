@@ -264,7 +264,7 @@ def half_written(exe):
             wait_until(lambda: status(baton, "rules/t/a")["reason"] == "settling",
                        lambda: baton.lines("status"))
             said = baton.call("explain", "rules/t/a").stdout
-            check("parts/a.json cannot be read as it stands" in said and "would be started" not in said, said)
+            check("parts/a.json cannot be judged as it stands" in said and "would be started" not in said, said)
             check(not baton.starts(), baton.starts())
         finally:
             over.set()

@@ -56,6 +56,11 @@ def copies(exe):
             box.shell(f"cp {name}.json {name}.bak.json; cp {name}.json {name}.orig.json; cp {name}.json '{name} copy.json'"
                       f"; cp {name}.json {name}-copy.json; cp {name}.json '{name} (copy 2).json'")
         box.once_each()
+        said = box.call("explain", box.root + "/tickets/t0-copy.json", code=2).stderr
+        check("is a copy of tickets/t0.json: baton ignores it" in said, said)
+        said = box.call("doctor", code=None).stdout
+        # Five files beside each ticket, of which five are named.
+        check("ignored for their names: " in said and f"and {5 * len(NAMES) - 5} more" in said, said)
 
 
 def editors(exe):

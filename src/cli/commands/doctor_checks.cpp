@@ -316,7 +316,7 @@ void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all
 }
 
 /// Names the files that lie among state files and are ignored for their names.
-void examine_ignored(const Context& context, const Catalog& catalog, Diagnoses& all) {
+void examine_ignored(const Context& context, const Rehearsal& seen, Diagnoses& all) {
   const auto root = RootFolder::open(context.root());
   if (!root)
     return;
@@ -324,10 +324,10 @@ void examine_ignored(const Context& context, const Catalog& catalog, Diagnoses& 
   std::vector<std::string> shown;
   std::size_t count = 0;
   const auto disk = real_disk(*root);
-  for (const PatternFolder& folder : catalog.folders()) {
+  for (const PatternFolder& folder : seen.catalog().folders()) {
     const auto files = disk->list(folder.folder, folder.depth);
     for (const FileEntry& file : files ? *files : std::vector<FileEntry>()) {
-      const std::string why = catalog.ignored(file.path);
+      const std::string why = seen.ignored(file.path);
       if (why.empty() || ++count > kMost)
         continue;
       shown.push_back(printable(file.path, 200) + " is " + why);
@@ -342,7 +342,7 @@ void examine_ignored(const Context& context, const Catalog& catalog, Diagnoses& 
 }
 
 void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {
-  examine_ignored(context, seen.catalog(), all);
+  examine_ignored(context, seen, all);
   examine_files(context, seen, all);
   examine_folders(context, seen.records(), all);
   examine_open_files(context, seen.records(), all);

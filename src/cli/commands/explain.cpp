@@ -197,7 +197,8 @@ std::optional<KnownPath> known_path(const Context& context, const Rehearsal& reh
   const auto path = path_below(context, what);
   if (!path)
     return std::nullopt;
-  if (const auto match = rehearsal.catalog().match(*path))
+  if (const auto match = rehearsal.catalog().match(*path);
+      match && rehearsal.ignored(*path).empty())
     return KnownPath{*path, match->flow};
   for (const auto& [flow, record] : rehearsal.records())
     if (record.accepted.contains(*path) || record.rejected.contains(*path))
@@ -227,8 +228,9 @@ std::string no_flow_reason(const std::vector<RehearsedRoot>& roots, const std::s
     const Catalog& catalog = rehearsal->catalog();
     if (path && !catalog.known_other(*path).empty())
       return "is " + catalog.known_other(*path) + ": baton knows it and leaves it alone";
-    if (path && !catalog.ignored(*path).empty())
-      return "is " + catalog.ignored(*path) + ": baton ignores it";
+    const std::string ignored = path ? rehearsal->ignored(*path) : "";
+    if (!ignored.empty())
+      return "is " + ignored + ": baton ignores it";
     if (path && !catalog.unfit(*path).empty())
       return catalog.unfit(*path);
   }

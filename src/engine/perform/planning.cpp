@@ -33,8 +33,8 @@ FlowSituation situation_of(const FlowRecord& record, const Dialect* dialect, con
       if (!record.rejected.contains(path))
         one.held = Hold{"", "", Reason::settling,
                         path +
-                            " cannot be read as it stands and may be being written; it is "
-                            "looked at again until it can, or is rejected"};
+                            " cannot be judged as it stands: it may be being written, or git is "
+                            "at work; it is looked at again"};
   if (!one.held && now.unread.contains(record.id))
     one.held = Hold{"", "", Reason::settling,
                     "a file of it has changed and is looked at when its turn comes"};
