@@ -18,7 +18,7 @@ TEST_CASE("how long a version has to stand") {
   constexpr Rest kLong{milliseconds(5000), milliseconds(60'000)};
   const struct {
     const char* what;
-    Newcomer version;
+    FoundVersion version;
     std::optional<Rest> rest;
   } rows[] = {
       {"a new version of a known file", {.age = kYoung}, {}},

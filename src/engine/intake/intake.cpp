@@ -155,7 +155,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     note_presence(match->flow, path, draft);
     return {};
   }
-  const Newcomer version{
+  const FoundVersion version{
       .format = match->kind->format,
       .parsed = checked.document != nullptr || checked.definite,
       .fresh = patient_ && (was_gone || record == nullptr || !record->accepted.contains(path)),

@@ -17,7 +17,7 @@ constexpr Millis kClocksDiffer{1000};
 
 }  // namespace
 
-std::optional<Rest> rest_of(const Newcomer& version) {
+std::optional<Rest> rest_of(const FoundVersion& version) {
   const bool open_end = !version.parsed || version.format == Format::yaml;
   // A log ends with each line.
   const bool polled = version.polled && version.format != Format::jsonl && !version.left &&

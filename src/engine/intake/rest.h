@@ -22,7 +22,7 @@ struct Rest {
 };
 
 /// What is known of a version, right after it was read.
-struct Newcomer {
+struct FoundVersion {
   Format format = Format::json;
   bool parsed = true;     ///< false: more bytes may mend it
   bool fresh = false;     ///< no version of the file is in force, or the file was gone
@@ -35,6 +35,6 @@ struct Newcomer {
 };
 
 /// Nothing: the version counts at once.
-std::optional<Rest> rest_of(const Newcomer& version);
+std::optional<Rest> rest_of(const FoundVersion& version);
 
 }  // namespace baton

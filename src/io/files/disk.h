@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "core/catalog.h"
 #include "core/ports.h"
+#include "io/files/fd.h"
 #include "io/files/root.h"
 
 namespace baton {
@@ -30,6 +31,9 @@ Result<std::unique_ptr<Disk>> real_disk(const std::string& root);
 std::size_t remove_leftovers(const RootFolder& root, const std::vector<PatternFolder>& folders,
                              std::chrono::seconds age = std::chrono::seconds(60));
 
+/// Opens a regular file outside any root for reading. Errc::not_found, not_regular, denied, busy,
+/// io.
+Result<Fd> open_file(const std::string& path);
 /// Reads a file outside any root. Errc::not_found, not_regular, too_large, denied, busy, io.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes);
 

@@ -42,8 +42,8 @@ std::size_t remove_leftovers(const RootFolder& root, const std::vector<PatternFo
   return removed;
 }
 
-Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
-  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+Result<Fd> open_file(const std::string& path) {
+  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd)
     return system_error(errno, "cannot be opened", path);
   struct stat info {};
@@ -51,7 +51,14 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
     return system_error(errno, "cannot be looked at", path);
   if (!S_ISREG(info.st_mode))
     return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
-  return read_all(fd.get(), max_bytes, path);
+  return fd;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  auto fd = open_file(path);
+  if (!fd)
+    return pass_on(fd);
+  return read_all(fd->get(), max_bytes, path);
 }
 
 Result<void> write_file_durably(const std::string& path, std::string_view bytes, unsigned mode) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/files/disk.h"
 #include "io/files/safe_open.h"
 
 namespace baton {
@@ -19,15 +20,10 @@ Result<LogParts> LogParts::below(const RootFolder& root, const std::string& path
 }
 
 Result<LogParts> LogParts::at(const std::string& path) {
-  Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  auto fd = open_file(path);
   if (!fd)
-    return system_error(errno, "cannot be opened", path);
-  struct stat info {};
-  if (fstat(fd.get(), &info) != 0)
-    return system_error(errno, "cannot be looked at", path);
-  if (!S_ISREG(info.st_mode))
-    return fail(Errc::not_regular, "is not a regular file, and baton reads no others", path);
-  return LogParts(std::move(fd), path);
+    return pass_on(fd);
+  return LogParts(*std::move(fd), path);
 }
 
 Result<std::optional<std::string>> LogParts::next(std::size_t max_bytes) {
