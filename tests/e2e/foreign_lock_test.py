@@ -220,6 +220,25 @@ def removed(exe):
         check(not root.has_file())
 
 
+def removed_and_taken(exe):
+    """The file is removed while its daemon has no turn, and another one makes it: the first comes back before it."""
+    with Root(exe) as root:
+        root.lock()
+        first = root.start()
+        root.starts("1")
+        first.send_signal(signal.SIGSTOP)
+        os.remove(f"{root.root}/{LOCK}")
+        with open(f"{root.home}/other.log", "wb") as log:
+            second = subprocess.Popen(root.command("run", state="other"), stdout=log, stderr=log, **root.by(OWNER))
+        root.children.append(second)
+        wait_until(root.has_file, "the second one makes it")
+        first.send_signal(signal.SIGCONT)
+        check(second.wait(20) == 75, root.log("other"))
+        check(f"process {first.pid} of user {OWNER}" in root.log("other"), root.log("other"))
+        root.starts_once("2")
+        root.end(first)
+
+
 def freed(exe):
     """The stranger goes: the daemon takes the root's own lock, which no `git clean` can remove."""
     with Root(exe) as root:
@@ -415,4 +434,4 @@ def a_state_file(exe):
         check("x" not in json.loads(open(path).read()))
 
 
-world.main_parts([ignored, two_daemons, removed, freed, taken_over, together, who_could_serve, unknown_holder, another_container, made_before, a_pretender, a_state_file])
+world.main_parts([ignored, two_daemons, removed, removed_and_taken, freed, taken_over, together, who_could_serve, unknown_holder, another_container, made_before, a_pretender, a_state_file])

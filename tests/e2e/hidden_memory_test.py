@@ -141,10 +141,11 @@ def sealed(exe):
 
 
 def environment_file(exe):
-    """The environment of the daemon is a file that holds no secret, and is there as soon as the daemon answers."""
+    """The environment of the daemon is a file that holds no secret."""
     with Ordinary(exe, SLEEPS) as baton:
         baton.begin()
-        path = glob.glob(baton.state + "/*/environment.json")[0]
+        # The root is locked a moment before the file is written.
+        path = world.wait_until(lambda: glob.glob(baton.state + "/*/environment.json"), "it is written")[0]
         check(stat.S_IMODE(os.stat(path).st_mode) == 0o600, oct(os.stat(path).st_mode))
         with open(path) as file:
             text = file.read()

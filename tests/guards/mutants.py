@@ -197,7 +197,7 @@ MUTANTS = [
            "src/workspace/acting_user.cpp", "if (const auto owner = owner_at(root); ⟦owner && *owner != 0⟧)", "false",
            "e2e other_project root_of_another"),
     Mutant("trust_configuration", "the configuration is read only if it is trusted",
-           "src/workspace/configuration_file.cpp", "if (auto trusted = trusted_configuration(path); ⟦!trusted⟧)", "false",
+           "src/workspace/context.cpp", ": ⟦trusted || foreign_⟧ ? read_file(*real, kMaxConfigurationBytes)", "true",
            "e2e trust exchanged_by_agents"),
     Mutant("trust_deciding_files", "prompts, schemas, adapters and scripts are judged, too",
            "src/workspace/deciding_files.cpp", "judge(file.what, file.path, trusted_file(file.path));", "", "e2e trust rights"),
@@ -221,7 +221,7 @@ MUTANTS = [
            "src/daemon/root_service.cpp", "!lock_.beside()", "true", "e2e foreign_lock removed"),
     Mutant("second_lock_waits", "a daemon whose `.baton.lock` was removed comes back before another one",
            "src/io/files/lock.cpp", "LockFile::take_after_others(folder->get(), root)", "LockFile::take(folder->get(), root)",
-           "e2e foreign_lock removed"),
+           "e2e foreign_lock removed_and_taken"),
     # --- stalls ----------------------------------------------------------------------------------------
     Mutant("first_look", "nothing is started before the first look is complete",
            "src/engine/perform/planning.cpp", "now.settling", "false", "e2e stall first_look"),
