@@ -39,6 +39,9 @@ Json log_json(const LogPosition& log) {
   Json faults = Json::array();
   for (const LogFault& fault : log.last_faults)
     faults.push(Json::object({{"where", fault.where}, {"why", fault.why}}));
+  Json tail = Json::array();
+  for (const Digest& record : log.tail)
+    tail.push(hex(record));
   return Json::object({{"file", hex_number(log.file)},
                        {"offset", log.offset},
                        {"line", log.line},
@@ -47,6 +50,7 @@ Json log_json(const LogPosition& log) {
                        {"mark_bytes", static_cast<std::uint64_t>(log.mark_bytes)},
                        {"mark", hex(log.mark)},
                        {"in_long_line", log.in_long_line},
+                       {"tail", tail},
                        {"faults", log.faults},
                        {"last_faults", faults}});
 }
@@ -62,6 +66,10 @@ LogPosition log_of(const Value& json) {
   log.mark = parse_digest(word_in(json, "mark")).value_or(Digest{});
   const Value* const in_long_line = json::child(json, "in_long_line");
   log.in_long_line = in_long_line != nullptr && in_long_line->IsTrue();
+  for_all(json, "tail", [&](const Value& record) {
+    if (const auto digest = parse_digest(record.IsString() ? record.GetString() : ""))
+      log.tail.push_back(*digest);
+  });
   log.faults = count_in(json, "faults");
   for_all(json, "last_faults", [&](const Value& fault) {
     log.last_faults.push_back({word_in(fault, "where"), word_in(fault, "why")});
@@ -69,23 +77,38 @@ LogPosition log_of(const Value& json) {
   return log;
 }
 
+Json positions_json(const std::map<std::string, LogPosition>& logs) {
+  Json all = Json::object();
+  for (const auto& [path, log] : logs)
+    all.set(path, log_json(log));
+  return all;
+}
+
+std::map<std::string, LogPosition> positions_in(const Value& json, std::string_view name) {
+  std::map<std::string, LogPosition> logs;
+  if (const Value* const all = json::child(json, name); all != nullptr && all->IsObject())
+    for (const auto& member : all->GetObject())
+      logs.emplace(std::string(json::name(member.name)), log_of(member.value));
+  return logs;
+}
+
 }  // namespace
 
 Json json_of(const FlowLogs& logs) {
-  Json files = Json::object();
-  for (const auto& [path, log] : logs.files)
-    files.set(path, log_json(log));
   Json wanted = Json::array();
   for (const auto& [role, subject] : logs.wanted)
     wanted.push(Json::object({{"role", role}, {"subject", subject}}));
-  return Json::object({{"files", files}, {"wanted", wanted}, {"held", logs.held}});
+  Json all = Json::object(
+      {{"files", positions_json(logs.files)}, {"wanted", wanted}, {"held", logs.held}});
+  if (!logs.cut_back.empty())
+    all.set("cut_back", positions_json(logs.cut_back));
+  return all;
 }
 
 FlowLogs flow_logs_of(const Value& json) {
   FlowLogs logs;
-  if (const Value* const files = json::child(json, "files"); files != nullptr && files->IsObject())
-    for (const auto& member : files->GetObject())
-      logs.files.emplace(std::string(json::name(member.name)), log_of(member.value));
+  logs.files = positions_in(json, "files");
+  logs.cut_back = positions_in(json, "cut_back");
   for_all(json, "wanted", [&](const Value& row) {
     logs.wanted.emplace_back(word_in(row, "role"), word_in(row, "subject"));
   });

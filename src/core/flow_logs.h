@@ -27,6 +27,10 @@ struct LogFault {
   bool operator==(const LogFault&) const = default;
 };
 
+/// A longer line is skipped.
+inline constexpr std::size_t kLongestLine = 1U << 20U;
+inline constexpr std::size_t kTailRecords = 8;
+
 /// How far one log was read.
 struct LogPosition {
   FileIdentity file = 0;     ///< of the file that is read; after a rotation it has another name
@@ -39,7 +43,10 @@ struct LogPosition {
   std::uint32_t mark_bytes = 0;
   Digest mark;
   bool in_long_line = false;  ///< `offset` is inside of a line that is too long
-  std::uint64_t faults = 0;   ///< lines of this file that cannot be read
+  /// The last records that were read, at most kTailRecords, the newest one last. They show how far
+  /// a log was read from which lines were removed.
+  std::vector<Digest> tail;
+  std::uint64_t faults = 0;  ///< lines of this file that cannot be read
   std::vector<LogFault> last_faults;
   bool operator==(const LogPosition&) const = default;
 };
@@ -47,6 +54,9 @@ struct LogPosition {
 /// The logs of one flow.
 struct FlowLogs {
   std::map<std::string, LogPosition> files;  ///< by path
+  /// How far a log was read before its last lines were removed, by path. If they come back (`git
+  /// stash pop`), they are not worked again.
+  std::map<std::string, LogPosition> cut_back;
   /// Which agents the present stages want, so that the next line waits until they have done their
   /// work.
   std::vector<std::pair<Role, Subject>> wanted;

@@ -35,6 +35,10 @@ class Repository(world.World):
         self.git("add", "-A")
         self.git("commit", "-q", "-m", text)
 
+    def commit_in(self, folder):
+        self.git("add", "-A", folder=folder)
+        self.git("commit", "-q", "-m", "more", folder=folder)
+
     def work(self):
         self.ticket("a", "ready")
         self.commit("plan")
@@ -132,12 +136,34 @@ def pull(exe):
         world.write(other + "/tickets/a.json", {"status": "ready", "note": "once more"})
         for name in "cde":
             world.write(f"{other}/tickets/{name}.json", {"status": "ready", "note": name})
-        box.git("add", "-A", folder=other)
-        box.git("commit", "-q", "-m", "more", folder=other)
+        box.commit_in(other)
         box.git("pull", "-q", "--no-rebase", other, "main")
         wait_until(lambda: len(box.starts()) == 5, "what is new is worked on", box.starts)
         box.is_now("done")
         box.started(2, "after git pull")
+
+
+def pull_many(exe):
+    """One pull brings thousands of tickets. Each is worked once, and none of them again when git goes back and forth."""
+    count = 5000 if world.COMPLETE else 150
+    with Repository(exe).work() as box:
+        other = box.home + "/other"
+        box.git("clone", "-q", box.root, other)
+        for number in range(count):
+            world.write(f"{other}/tickets/n{number}.json", {"status": "ready", "n": number})
+        box.commit_in(other)
+        box.git("pull", "-q", "--no-rebase", other, "main")
+        before = len(box.starts())
+        while len(box.starts()) < count + 1:
+            wait_until(lambda: len(box.starts()) > before, "tickets are worked:", len(box.starts()), "of", count)
+            before = len(box.starts())
+        box.idle()
+        box.commit("work")
+        box.git("checkout", "-q", "HEAD~1")
+        box.git("checkout", "-q", "main")
+        box.canary()
+        flows = [each.flow for each in box.starts() if "canary" not in each.flow]
+        check(len(flows) == len(set(flows)) == count + 1, len(flows), len(set(flows)))
 
 
 def worktree(exe):
@@ -188,4 +214,4 @@ def unreadable(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([checkout, revert, stash, while_down, branches, pull, worktree, by_a_program, unreadable])
+    world.main_parts([checkout, revert, stash, while_down, branches, pull, pull_many, worktree, by_a_program, unreadable])

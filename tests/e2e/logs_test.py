@@ -123,13 +123,45 @@ def rotated_by_copy(exe):
     rotated(exe, "copytruncate")
 
 
+def edited(exe):
+    """Tools remove lines that were read: the lines behind them are worked once all the same."""
+    with Logs(exe) as logs:
+        logs.start()
+        logs.append("go", "rest", "go", "rest")
+        logs.wait_for_all()
+        edits = ("sed -i 1d \"$0\"", "tail -n 2 \"$0\" >\"$0.tmp\" && mv \"$0.tmp\" \"$0\"")
+        for edit in edits:
+            logs.append("go", "rest", "go", "rest")
+            logs.wait_for_all()
+            subprocess.run(["sh", "-c", edit, logs.path], check=True)
+            logs.append("go", "rest")
+            logs.wait_for_all()
+        git = ["git", "-C", logs.root, "-c", "user.name=n", "-c", "user.email=n@example.org"]
+        if shutil.which("git") is None:
+            world.skip("git is not installed")
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "log"]):
+            subprocess.run([*git, *words], check=True)
+        logs.append("go", "rest", "go", "rest")
+        logs.wait_for_all()
+
+        def events():
+            return [each["why"] for each in logs.lines("events") if each["event"] == "log"]
+
+        count = len(events())
+        subprocess.run([*git, "stash", "-q"], check=True)
+        wait_until(lambda: len(events()) > count, "the cut is seen", events)
+        subprocess.run([*git, "stash", "pop", "-q"], check=True)
+        logs.append("go", "rest")
+        logs.wait_for_all()
+
+
 def memory_of(pid):
     with open(f"/proc/{pid}/status") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:"))
 
 
 def large(exe):
-    """A log of 500 MB, and one that grows."""
+    """A log of 500 MB. In scripts/prove it grows by another GB while the daemon runs."""
     with Logs(exe) as logs:
         if shutil.disk_usage(logs.home).free < 2 << 30:
             world.skip("less than 2 GiB of disk space are free")
@@ -146,6 +178,12 @@ def large(exe):
         logs.append_text("\n")
         logs.append("go", "rest")
         logs.wait_for_all()
+        if world.COMPLETE:
+            line = json.dumps({"s": "rest", "text": "z" * 500_000}) + "\n"
+            for _ in range((1 << 30) // len(line) + 1):
+                logs.append_text(line)
+            logs.append("go", "rest")
+            logs.wait_for_all()
         with open(f"/proc/{logs.daemon.pid}/maps") as file:
             sanitized = "asan" in file.read()
         grown = memory_of(logs.daemon.pid) - before
@@ -157,4 +195,4 @@ def large(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([at_once, while_down, rotated_by_rename, rotated_by_copy, large])
+    world.main_parts([at_once, while_down, rotated_by_rename, rotated_by_copy, edited, large])

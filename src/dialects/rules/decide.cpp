@@ -220,10 +220,10 @@ class Reacting {
           Hold{reaction.run, *subject_, cause_of(Situation::prompt_unusable), reaction.prompt_fault,
                "correct " + printable(reaction.prompt_file, 200) +
                    ", then `baton reload`; `baton doctor` checks it"});
-    // At an end, and over all subjects, nobody expects the agent to move the subject on. So its
-    // work is simply done.
+    // At an end, over all subjects and in a log, nobody expects the agent to move the subject on.
+    // So its work is simply done.
     const bool stays = !reaction.join.empty() || is_end(snapshot_.rule(), state_->stage);
-    if (stays && succeeded(reaction.run))
+    if ((stays && succeeded(reaction.run)) || (is_of_log() && did_its_work(reaction.run)))
       return;
     if (!begun(reaction.run))
       if (auto hold = needs_hold(view_, snapshot_, *subject_, reaction.run, decision_.wake)) {
@@ -289,6 +289,18 @@ class Reacting {
     return std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
       return is_of(run, role) && run.outcome == Outcome::succeeded && !run.forgiven;
     });
+  }
+  /// As above, and the agent did not only say so.
+  bool did_its_work(const Role& role) const {
+    return std::any_of(view_.runs.begin(), view_.runs.end(), [&](const Run& run) {
+      return is_of(run, role) && run.outcome == Outcome::succeeded && run.error.empty() &&
+             !run.forgiven;
+    });
+  }
+  /// Whether the stage stands in a log, whose next line says what comes next.
+  bool is_of_log() const {
+    const auto doc = view_.docs.find(snapshot_.holder(*subject_));
+    return doc != view_.docs.end() && doc->second.document->format() == Format::jsonl;
   }
   bool is_of(const Run& run, const Role& role) const {
     return run.key.role == role && run.key.subject == *subject_ &&

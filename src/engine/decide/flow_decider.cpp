@@ -366,8 +366,23 @@ Result<bool> FlowDecider::read_one(const std::string& path, FlowState& docs) {
   return document.has_value();
 }
 
+namespace {
+
+/// Whether an agent is at work for it, or has done it.
+bool is_begun(const Desired& desired, const FlowRecord& record) {
+  const auto stage = record.stages.find(desired.subject);
+  return std::any_of(record.runs.begin(), record.runs.end(), [&](const Run& run) {
+    return run.key.role == desired.role && run.key.subject == desired.subject &&
+           (run.live() || (run.outcome == Outcome::succeeded && stage != record.stages.end() &&
+                           run.key.generation == stage->second.generation));
+  });
+}
+
+}  // namespace
+
 /// The stages stay as they were before git put a file back, so nothing is entered when git goes
-/// forward again. The flow is blocked only if the earlier version asks for something.
+/// forward again. The flow is blocked only if the earlier version asks for something. With the same
+/// stages as before, that is what has not begun yet, or is to be tried again.
 bool FlowDecider::stand_reverted(const View& view, const Dialect& dialect, FlowRecord& record,
                                  FlowState& docs) {
   if (record.notified.reverted.empty() || dialect.stages == nullptr)
@@ -386,8 +401,6 @@ bool FlowDecider::stand_reverted(const View& view, const Dialect& dialect, FlowR
     state.entries = 1;
     state.since = view.now;
   }
-  if (!differ)
-    return false;
   View then{record.id,     docs,         stages,   record.runs, record.memo,
             view.requests, view.options, view.env, view.now,    view.wall};
   then.control = view.control;
@@ -395,6 +408,15 @@ bool FlowDecider::stand_reverted(const View& view, const Dialect& dialect, FlowR
   if (!read_more(then, dialect, docs))
     return true;  // the root is away; the former decision stays
   Decision asked = dialect.decide(then);
+  if (!differ) {
+    const auto next =
+        std::find_if(asked.desired.begin(), asked.desired.end(),
+                     [&](const Desired& desired) { return !is_begun(desired, record); });
+    if (next == asked.desired.end())
+      return false;
+    if (const auto state = stages.find(next->subject); state != stages.end())
+      stage = state->second.stage;
+  }
   record.decision = Decision{};
   record.decision.control = Control::idle;
   record.decision.standing = std::move(asked.standing);

@@ -6,6 +6,7 @@
 #include "base/embedded.h"
 #include "base/schema/uri.h"
 #include "base/size.h"
+#include "core/flow_logs.h"
 #include "findings/report.h"
 
 namespace baton {
@@ -125,9 +126,32 @@ DocumentCheck check_document(const Catalog::Match& match, const std::string& pat
 DocumentCheck check_document(const Catalog::Match& match, const std::string& path, std::string text,
                              const Result<std::shared_ptr<const Schema>>& schema,
                              const LoadLimits& limits, std::optional<Time> wall) {
+  Findings lines = match.kind->log == LogReading::whole ? Findings() : long_lines(text);
   DocumentCheck checked = check_text(std::move(text), match.kind->format, schema, limits);
   check_rules(checked, match, path, wall);
+  add(checked.findings, std::move(lines));
+  in_order(checked.findings);
   return checked;
+}
+
+Findings long_lines(std::string_view text) {
+  Findings findings;
+  Position begin;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.size() > kLongestLine) {
+      Finding finding;
+      finding.rule = "file";
+      finding.message =
+          "the line has " + size_text(line.size()) + "; baton skips lines of more than 1 MiB";
+      finding.span = {begin, begin};
+      findings.push_back(std::move(finding));
+    }
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    begin.offset += line.size() + 1;
+    ++begin.line;
+  }
+  return findings;
 }
 
 DocumentCheck check_text(std::string text, Format format,

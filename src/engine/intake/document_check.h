@@ -65,6 +65,9 @@ DocumentCheck check_text(std::string text, Format format,
 void check_rules(DocumentCheck& checked, const Catalog::Match& match, const std::string& path,
                  std::optional<Time> wall = std::nullopt);
 
+/// Lines of a log that baton skips because of their length.
+Findings long_lines(std::string_view text);
+
 /// Checks syntax, schema and the rules of one document. Stops at the first of these with an error.
 DocumentCheck check_document(const Catalog::Match& match, const std::string& path, std::string text,
                              Schemas& schemas, const LoadLimits& limits);

@@ -72,7 +72,7 @@ Intake::Intake(Ports ports, const Catalog& catalog, const Environment& environme
       catalog_(catalog),
       environment_(environment),
       limits_(limits),
-      act_on_reverted_(act_on_reverted),
+      provenance_(ports.disk, ports.documents, limits.max_bytes, act_on_reverted),
       scan_(ports.disk, catalog),
       size_ceiling_(sizes),
       log_reader_(ports.disk, limits) {}
@@ -121,7 +121,7 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
   if (!can_read(*match, path, bytes ? std::nullopt : std::optional(bytes.error()), draft))
     return {};
   scan_.read(path, bytes->stamp);
-  auto copy = is_copy(*match, path, bytes->digest, draft);
+  auto copy = provenance_.is_copy(*match, path, bytes->digest, draft);
   if (!copy)
     return pass_on(copy);
   if (*copy) {
@@ -171,13 +171,19 @@ Result<void> Intake::look(const std::string& path, Draft& draft,
     reject(*match, path, bytes->digest, checked.findings, draft);
     return {};
   }
-  auto by_git = checked.accepted() ? reverted(*match, path, bytes->digest, draft)
-                                   : Result<Reverted>(Reverted::no);
+  const auto by_git_now = [&](bool may_wait) {
+    return checked.accepted() ? provenance_.reverted(*match, path, bytes->digest, draft, may_wait)
+                              : Result<Reverted>(Reverted::no);
+  };
+  auto by_git = by_git_now(true);
+  if (by_git && *by_git == Reverted::wait) {
+    if (unsettled_.wait(path, match->flow, bytes->digest, draft.now, kGitAtWork))
+      return {};
+    by_git = by_git_now(false);
+  }
   if (!by_git)
     return pass_on(by_git);
-  if (*by_git == Reverted::wait)
-    return {};
-  note_reverted(match->flow, path, *by_git, draft);
+  Provenance::note_reverted(match->flow, path, *by_git, draft);
   if (*by_git != Reverted::no) {
     accept(*match, path, checked.document, {}, draft);
     draft.identify(match->flow, path, bytes->identity, was_gone);
@@ -285,58 +291,6 @@ void Intake::note_size(const Catalog::Match& match, const std::string& path, std
   } else if (all.size() < kMostIgnored) {
     all.insert(path);
     draft.event("warning", match.flow, path + ": " + almost_too_large(bytes, limits_));
-  }
-}
-
-Result<bool> Intake::is_copy(const Catalog::Match& match, const std::string& path,
-                             const Digest& digest, const Draft& draft) {
-  const FlowRecord* const record = draft.find(match.flow);
-  if (!match.copy || (record != nullptr && record->accepted.contains(path)))
-    return false;
-  const std::string& beside = match.copy->beside;
-  const auto original = ports_.disk.read(beside, match.copy->while_equal ? limits_.max_bytes : 0);
-  if (!original && original.error().code == Errc::not_found)
-    return false;
-  if (!match.copy->while_equal || (original && original->digest == digest))
-    return true;
-  return ports_.documents.was_accepted(beside, digest);
-}
-
-/// A version is reverted if git itself put an earlier one in place. That git was at work at about
-/// the same time proves nothing, because agents commit all the time.
-Result<Intake::Reverted> Intake::reverted(const Catalog::Match& match, const std::string& path,
-                                          const Digest& digest, const Draft& draft) {
-  const FlowRecord* const record = draft.find(match.flow);
-  // A log says what was asked, not what is.
-  if (act_on_reverted_ || record == nullptr || !record->accepted.contains(path) ||
-      match.kind->format == Format::jsonl)
-    return Reverted::no;
-  const auto& marks = record->notified.reverted;
-  if (const auto mark = marks.find(path); mark != marks.end() && mark->second == digest)
-    return Reverted::undone;
-  auto known = ports_.documents.was_accepted(path, digest);
-  if (!known)
-    return pass_on(known);
-  if (!*known)
-    return Reverted::no;
-  VersionSource source = ports_.disk.source(path, digest, true);
-  if (source == VersionSource::under_way &&
-      unsettled_.wait(path, match.flow, digest, draft.now, kGitAtWork))
-    return Reverted::wait;
-  if (source == VersionSource::under_way)
-    source = ports_.disk.source(path, digest, false);
-  return source == VersionSource::by_git ? Reverted::yes : Reverted::no;
-}
-
-void Intake::note_reverted(const FlowId& flow, const std::string& path, Reverted reverted,
-                           Draft& draft) {
-  const FlowRecord* const known = draft.find(flow);
-  if (reverted == Reverted::yes) {
-    FlowRecord& record = draft.touch(flow);
-    record.notified.reverted.try_emplace(path, record.accepted.at(path).digest);
-    draft.event("reverted", flow, "git put back an earlier version of " + path);
-  } else if (known != nullptr && known->notified.reverted.contains(path)) {
-    draft.touch(flow).notified.reverted.erase(path);
   }
 }
 
@@ -637,93 +591,6 @@ Result<void> Intake::restore(const Catalog::Match& match, const std::string& pat
   draft.write_over(record, path, bytes, admission.text, admission.why, Intent::Kind::restore);
   draft.event("restored", match.flow, path + ": " + admission.why);
   return {};
-}
-
-namespace {
-
-/// Reports a late write that baton does not use, only keeps in the journal; `why` says the reason.
-void only_kept(const LateWrite& write, const FlowId& flow, const char* why, Draft& draft) {
-  draft.event("late_write", flow,
-              write.path + " was written through an old descriptor after baton had replaced it" +
-                  why + "; what was written is kept in the journal");
-}
-
-/// Whether somebody wrote the file after baton looked at it.
-bool is_news(const FlowRecord* known, const std::string& path, const Digest& there) {
-  if (known == nullptr)
-    return false;
-  return known->accepted.contains(path) && !has_version(known->accepted, path, there);
-}
-
-}  // namespace
-
-Result<bool> Intake::late(const LateWrite& write, Draft& draft,
-                          const std::vector<Request>& requests) {
-  if (const auto match = catalog_.match(write.path)) {
-    const DocumentCheck checked =
-        check_document(*match, write.path, write.bytes, ports_.schemas, limits_);
-    if (!checked.accepted() || match->entry->dialect->admit == nullptr) {
-      only_kept(write, match->flow, checked.accepted() ? "" : ", and it is not valid", draft);
-    } else {
-      auto dealt_with = merge_late(*match, write, checked, draft, requests);
-      if (!dealt_with || !*dealt_with)
-        return dealt_with;
-    }
-  }
-  draft.commit.replaced.emplace_back(write.path, write.bytes);
-  return true;
-}
-
-Result<bool> Intake::merge_late(const Catalog::Match& match, const LateWrite& write,
-                                const DocumentCheck& checked, Draft& draft,
-                                const std::vector<Request>& requests) {
-  const auto keep = [&](const char* why) {
-    only_kept(write, match.flow, why, draft);
-    return true;
-  };
-  // The file may have changed, too. Look at it first; then compare the late write with it.
-  if (auto looked = look(write.path, draft, requests); !looked)
-    return pass_on(looked);
-  const auto there = ports_.disk.read(write.path, limits_.max_bytes);
-  const bool not_now =
-      !there && (there.error().code == Errc::busy || there.error().code == Errc::away ||
-                 there.error().code == Errc::io);
-  if (!there && !not_now)
-    return keep(", and is gone or cannot be read now");
-  if (not_now)
-    return false;
-  const FlowRecord* const known = draft.find(match.flow);
-  if (known != nullptr && known->rejected.contains(write.path))
-    return keep(", and what stands there now was rejected");
-  if (unsettled_.waits(write.path))
-    return false;
-  if (there->digest == checked.document->digest())
-    return true;
-  if (is_news(known, write.path, there->digest))
-    return false;
-  auto admission =
-      ask(match, write.path, *checked.document, Unseen{write.into, true}, draft, requests);
-  if (!admission)
-    return pass_on(admission);
-  std::string text;
-  if (admission->verdict == Admission::Verdict::merged)
-    text = admission->text;
-  else if (admission->verdict == Admission::Verdict::accept)
-    text = write.bytes;
-  else
-    return keep(", and what stands there now goes before it");
-  const DocumentCheck merged = check_document(match, write.path, text, ports_.schemas, limits_);
-  if (!merged.accepted())
-    return keep(", and merged with what stands there now it would not be valid");
-  FlowRecord& record = draft.touch(match.flow);
-  if (admission->memo)
-    draft.memo(record, *admission->memo);
-  if (text == there->bytes)
-    return true;
-  draft.write_over(record, write.path, *there, text, "a late write");
-  accept(match, write.path, merged.document, "baton", draft);
-  draft.event("merged", match.flow, write.path + ": a late write into the replaced file");
-  return true;
 }
 
 }  // namespace baton

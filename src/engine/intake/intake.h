@@ -17,6 +17,7 @@
 #include "engine/intake/document_store.h"
 #include "engine/intake/judged_texts.h"
 #include "engine/intake/log_reader.h"
+#include "engine/intake/provenance.h"
 #include "engine/intake/renamed_files.h"
 #include "engine/intake/size_ceiling.h"
 #include "engine/intake/tree_scan.h"
@@ -122,16 +123,6 @@ class Intake {
   void ignore(const std::string& path, Draft& draft);
   /// Adds to the ignored files; `why` follows its path.
   static void note_ignored(const std::string& path, const std::string& why, Draft& draft);
-  /// Whether the file is ignored as a copy of another one.
-  Result<bool> is_copy(const Catalog::Match& match, const std::string& path, const Digest& digest,
-                       const Draft& draft);
-  /// What git has to do with a version of a known file.
-  enum class Reverted { no, wait, yes, undone };
-  Result<Reverted> reverted(const Catalog::Match& match, const std::string& path,
-                            const Digest& digest, const Draft& draft);
-  /// Notes that the file is, or is no longer, in a version that git put back.
-  static void note_reverted(const FlowId& flow, const std::string& path, Reverted reverted,
-                            Draft& draft);
   /// Checks a version, also against the last accepted one.
   Result<DocumentCheck> check_after(const Catalog::Match& match, const std::string& path,
                                     const FileBytes& bytes, const Draft& draft);
@@ -149,8 +140,6 @@ class Intake {
                         const std::vector<Request>& requests);
   /// Reads at most one more line of a log, or with LogReading::last up to its last one.
   Result<void> look_at_log(const Catalog::Match& match, const std::string& path, Draft& draft);
-  Result<bool> is_copy_of_log(const Catalog::Match& match, const std::string& path,
-                              const FileBytes& there, const Draft& draft);
   Result<std::optional<LogStep>> read_log(const Catalog::Match& match, const std::string& path,
                                           Draft& draft);
   void pass_repeated_lines(const Catalog::Match& match, const std::string& path, LogStep& step,
@@ -189,7 +178,7 @@ class Intake {
   const Catalog& catalog_;
   const Environment& environment_;
   LoadLimits limits_;
-  bool act_on_reverted_;
+  Provenance provenance_;
   TreeScan scan_;
   UnsettledFiles unsettled_;
   JudgedTexts judged_{kJudgedBytes};

@@ -12,8 +12,6 @@ namespace {
 /// A log that was cut off may be being written anew by an editor, and one that is missing may be
 /// being rotated.
 constexpr Rest kAnew{Millis(500), Millis(2500)};
-/// How much of two logs is compared, from their ends.
-constexpr std::size_t kComparedEnd = 64U << 10U;
 /// How many lines from which nothing follows one look passes.
 constexpr int kMostPassed = 200;
 
@@ -31,21 +29,6 @@ std::string first_fault(const Findings& findings) {
 }
 
 }  // namespace
-
-Result<bool> Intake::is_copy_of_log(const Catalog::Match& match, const std::string& path,
-                                    const FileBytes& there, const Draft& draft) {
-  const FlowRecord* const record = draft.find(match.flow);
-  if (!match.copy || (record != nullptr && record->accepted.contains(path)))
-    return false;
-  const std::uint64_t from = there.size_bytes - std::min(there.size_bytes, kComparedEnd);
-  const auto original = ports_.disk.read_from(match.copy->beside, from, kComparedEnd);
-  if (!original)
-    return !match.copy->while_equal && original.error().code != Errc::not_found;
-  if (!match.copy->while_equal)
-    return true;
-  const auto own = ports_.disk.read_from(path, from, kComparedEnd);
-  return own && own->size_bytes == original->size_bytes && own->digest == original->digest;
-}
 
 void Intake::there_again(const Catalog::Match& match, const std::string& path, Draft& draft) {
   draft.as_accepted.insert(path);
@@ -71,7 +54,7 @@ Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string&
   if (!can_read(match, path, there ? std::nullopt : std::optional(there.error()), draft))
     return {};
   scan_.read(path, there->stamp);
-  auto copy = is_copy_of_log(match, path, *there, draft);
+  auto copy = provenance_.is_copy_of_log(match, path, *there, draft);
   if (!copy)
     return pass_on(copy);
   if (*copy) {
@@ -104,10 +87,10 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
                                                 const std::string& path, Draft& draft) {
   const bool all = match.kind->log == LogReading::last;
   const FlowRecord* const record = draft.find(match.flow);
-  const auto known = record == nullptr ? nullptr : &record->logs.files;
+  const FlowLogs* const known = record == nullptr ? nullptr : &record->logs;
   std::optional<LogPosition> at;
-  if (known != nullptr && known->contains(path))
-    at = known->at(path);
+  if (known != nullptr && known->files.contains(path))
+    at = known->files.at(path);
   if (at && !all && !is_worked(*record, draft.find(FlowId{}))) {
     with_lines_.insert(path);
     unsettled_.settled(path);
@@ -121,7 +104,15 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
       return pass_on(behind);
     at = *std::move(behind);
   }
+  if (at && !all && known->cut_back.contains(path)) {
+    auto back = log_reader_.is_back(path, *at, known->cut_back.at(path));
+    if (!back)
+      return pass_on(back);
+    if (*back)
+      at = known->cut_back.at(path);
+  }
   const bool waited = unsettled_.waits(path);
+  const bool fresh = !at;
   auto step = at ? log_reader_.next(path, *at, all, false) : log_reader_.first(path);
   if (step && step->unsettled) {
     if (unsettled_.wait(path, match.flow, digest_of("anew"), draft.now, kAnew))
@@ -130,6 +121,9 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
   }
   if (!step)
     return pass_on(step);
+  if (fresh && !all && step->passed > 0)
+    step->note =
+        "is seen for the first time; of its lines only the last one counts (" + step->where + ")";
   // A decision may have waited for this file.
   if (waited)
     draft.decide.insert(match.flow);
@@ -227,6 +221,18 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
   }
   const FlowRecord* const record = draft.find(match.flow);
   const bool has_row = record != nullptr && record->logs.files.contains(path);
+  const bool goes_back =
+      step.edited && has_row && step.at.offset < record->logs.files.at(path).offset;
+  if (goes_back) {
+    FlowLogs& logs = draft.touch(match.flow).logs;
+    const LogPosition& before = logs.files.at(path);
+    // Of two cuts in a row the first one had read farthest; a trimmed log begins otherwise.
+    const auto [far, is_new] = logs.cut_back.try_emplace(path, before);
+    if (!is_new && far->second.head != before.head)
+      far->second = before;
+  } else if (step.record && record != nullptr && record->logs.cut_back.contains(path)) {
+    draft.touch(match.flow).logs.cut_back.erase(path);
+  }
   if (!has_row || record->logs.files.at(path) != step.at)
     draft.touch(match.flow).logs.files[path] = step.at;
   if (!step.note.empty())

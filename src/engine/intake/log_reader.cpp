@@ -210,7 +210,11 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
       auto where = cursor.where();
       if (!where)
         return pass_on(where);
+      step.passed += step.record ? 1 : 0;
       step.record = line.substr(0, *end);
+      cursor.at.tail.push_back(digest_of(*step.record));
+      if (cursor.at.tail.size() > kTailRecords)
+        cursor.at.tail.erase(cursor.at.tail.begin());
       step.where = *std::move(where);
       step.clean_end = true;
       cursor.pass(*end);
@@ -224,6 +228,18 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
       return added;
     cursor.pass(line.size() + 1);
   }
+}
+
+/// Whether the last records of a file are the `sought` ones; at least `least` of them, and all that
+/// the file has if it has fewer.
+bool ends_alike(const LogPosition& there, bool from_begin, const std::vector<Digest>& sought,
+                std::size_t least) {
+  const std::size_t count = std::min(there.tail.size(), sought.size());
+  const auto first = [&](const std::vector<Digest>& all) {
+    return all.end() - static_cast<std::ptrdiff_t>(count);
+  };
+  return count > 0 && count >= least && (from_begin || count == sought.size()) &&
+         std::equal(first(there.tail), there.tail.end(), first(sought));
 }
 
 std::string log_folder(const std::string& path) {
@@ -340,6 +356,44 @@ Result<std::optional<std::string>> LogReader::find_former(const std::string& pat
   return std::optional<std::string>();
 }
 
+/// The place behind the records that were read last. If they stand there more than once, the last
+/// place counts.
+Result<std::optional<LogPosition>> LogReader::find_tail(const std::string& path,
+                                                        const LogPosition& at,
+                                                        const FileBytes& here, std::size_t least) {
+  LogPosition from;
+  from.file = here.identity;
+  if (here.size_bytes > kMostRead) {
+    from.offset = here.size_bytes - kMostRead;
+    from.line = 0;
+    from.in_long_line = true;
+  }
+  const bool from_begin = from.offset == 0;
+  LogCursor cursor(disk_, path, std::move(from), {});
+  std::optional<LogPosition> found;
+  for (bool more = true; more;) {
+    LogStep step;
+    if (auto done = scan_log(cursor, limits_, false, step); !done)
+      return pass_on(done);
+    more = step.record && step.more;
+    if (!step.record || !ends_alike(cursor.at, from_begin, at.tail, least))
+      continue;
+    auto position = cursor.position();
+    if (!position)
+      return pass_on(position);
+    found = *std::move(position);
+  }
+  return found;
+}
+
+Result<bool> LogReader::is_back(const std::string& path, const LogPosition& at,
+                                const LogPosition& far) {
+  auto there = probe(path, far);
+  if (!there)
+    return pass_on(there);
+  return there->goes_on && there->file.identity != at.file;
+}
+
 /// The file that was begun after `former`, by the names that logrotate gives: `log.jsonl.2` comes
 /// before `log.jsonl.1`, and `log.jsonl-20260101` before `log.jsonl-20260102`. Empty: `path`
 /// itself.
@@ -438,14 +492,39 @@ Result<LogStep> LogReader::next(const std::string& path, const LogPosition& at, 
   waits.unsettled = true;
   if (!patient)
     return waits;
-  if (at.head_bytes > 0 && here->same_head && here->file.size_bytes > 0) {
+  const bool same_begin = at.head_bytes > 0 && here->same_head && here->file.size_bytes > 0;
+  if (!all) {
+    // A log that was cut off in place, and has new lines, begins like one that was edited.
+    auto there = find_tail(path, at, here->file, same_file && !same_begin ? kTailRecords : 1);
+    if (!there)
+      return pass_on(there);
+    if (*there) {
+      auto behind = probe(path, **there);
+      if (!behind)
+        return pass_on(behind);
+      auto step = read(path, *std::move(*there), std::move(behind->file.bytes), all);
+      if (!step)
+        return step;
+      step->edited = true;
+      step->note = "was edited; it is read on behind the lines that were read last";
+      return step;
+    }
+  }
+  if (same_begin) {
     auto step = first(path);
     if (!step)
       return step;
     if (!step->clean_end)
       step->record.reset();
+    step->edited = true;
     step->only_if_new = true;
     step->note = "was edited; of its lines only the last one counts";
+    // Lines from which nothing followed are no versions.
+    if (step->record &&
+        std::find(at.tail.begin(), at.tail.end(), digest_of(*step->record)) != at.tail.end()) {
+      step->record.reset();
+      step->note += ", and that one was read before";
+    }
     return step;
   }
   LogPosition fresh;

@@ -7,7 +7,8 @@
 // file is renamed, or it is copied and cut off.
 // Way: it reads at most a few lines and never the whole file. Digests of the bytes before the place
 // (LogPosition) show whether the file goes on. If it does not, the former file is looked for beside
-// it, and its last lines are read first.
+// it, and its last lines are read first. Without one, the records that were read last are looked
+// for in the file itself: somebody has edited it.
 // Limits: a rotated file that is compressed at once or moved to another folder cannot be read on.
 // When the next line may be read is decided in engine/state/log_entries.h.
 
@@ -22,9 +23,6 @@
 
 namespace baton {
 
-/// A longer line is skipped.
-inline constexpr std::size_t kLongestLine = 1U << 20U;
-
 /// What reading on has found.
 struct LogStep {
   LogPosition at;                     ///< behind what was read
@@ -32,10 +30,12 @@ struct LogStep {
   std::string where;                  ///< of `record`: `line 7`
   std::vector<LogFault> faults;       ///< new ones; only the first few
   std::uint64_t fault_count = 0;
+  std::uint64_t passed = 0;  ///< how many records before `record` were read over
   bool more = false;         ///< there may be another record, which can be read at once
   bool clean_end = true;     ///< no fault and no unfinished line stands behind `record`
   bool unsettled = false;    ///< the file does not go on, perhaps because it is being written
-  bool only_if_new = false;  ///< the file was edited: `record` says nothing if it was read before
+  bool edited = false;       ///< lines of the file were changed or removed
+  bool only_if_new = false;  ///< `record` says nothing if it was read before
   std::string beside;        ///< the rotated file that is read; empty: the file itself
   std::string note;          ///< an event: the log was rotated, begins anew ...
 };
@@ -49,6 +49,9 @@ class LogReader {
   /// The next record, with `all` the last one. `patient`: a file that does not go on has been
   /// waited for long enough.
   Result<LogStep> next(const std::string& path, const LogPosition& at, bool all, bool patient);
+  /// Whether the lines are back that were removed behind `at` after the log had been read up to
+  /// `far`: another file has taken the place of the log, and it goes on from there.
+  Result<bool> is_back(const std::string& path, const LogPosition& at, const LogPosition& far);
   /// The place behind a text with which the log begins. Nothing: it begins otherwise.
   Result<std::optional<LogPosition>> behind(const std::string& path, std::uint64_t size_bytes,
                                             const Digest& digest);
@@ -63,6 +66,8 @@ class LogReader {
   Result<LogStep> read(const std::string& name, LogPosition at, std::string before, bool all);
   Result<LogStep> read_former(const std::string& path, const std::string& former,
                               const LogPosition& at, const FileBytes& here, bool all);
+  Result<std::optional<LogPosition>> find_tail(const std::string& path, const LogPosition& at,
+                                               const FileBytes& here, std::size_t least);
   Result<std::vector<std::string>> names_beside(const std::string& path);
   Result<std::optional<std::string>> find_former(const std::string& path, const LogPosition& at,
                                                  bool by_content);

@@ -23,7 +23,7 @@ bool has_worked(const FlowRecord& record, const Role& role, const Subject& subje
          std::any_of(record.runs.begin(), record.runs.end(), [&](const Run& run) {
            return run.key.role == role && run.key.subject == subject &&
                   run.key.generation == stage->second.generation &&
-                  run.outcome == Outcome::succeeded && !run.forgiven;
+                  run.outcome == Outcome::succeeded && run.error.empty() && !run.forgiven;
          });
 }
 
