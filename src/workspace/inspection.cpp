@@ -111,6 +111,9 @@ void Inspection::check_log(const FileName& name, const Catalog::Match& match,
     // Where the work stands is said by the last line alone.
     if (last || !kind.kept)
       check_rules(checked, match, name.path, rules_.wall);
+    if (kind.log != LogReading::whole)
+      for (Finding& line : long_lines(text))
+        checked.findings.push_back(std::move(line));
     if (last && rules_.across)
       note_flow({match, name, report_.files.size(), {}, checked});
     move_on(checked.findings, begin, values);

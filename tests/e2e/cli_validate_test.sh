@@ -384,6 +384,26 @@ echo 'fragments: [' >.loops/lib/fixers.yaml
 expect_exit 1 baton validate
 expect_out ".loops/lib/fixers.yaml:2:1: error:"
 
+# What the daemon ignores as a copy is no state file here either. A copy that was changed is one, and so is a named one.
+mkdir -p "$work/copies/t"
+cd "$work/copies"
+printf 'version: 1\nrules: [{name: t, files: "t/{flow}.json", stage: /s, react: [{to: go, notify: true}]}]\n' >baton.yaml
+echo '{"s": "go"}' >t/a.json
+cp t/a.json "t/a (copy).json"
+echo '{"s": ' >t/a.old.json
+echo '{"s": ' >t/b.old.json
+expect_exit 1 baton validate
+expect_out "t/a.old.json:1:1: warning: is a copy (.old) of t/a.json: no state file"
+expect_out "t/a (copy).json:1:1: warning: is a copy of t/a.json: no state file"
+expect_out "t/b.old.json:2:1: error"
+expect_exit 1 baton validate t
+expect_out "t/a.old.json:1:1: warning: is a copy (.old) of t/a.json: no state file"
+rm t/b.old.json
+expect_exit 0 baton validate
+expect_exit 1 baton validate t/a.old.json
+echo '{"s": 1' >"t/a (copy).json"
+expect_exit 1 baton validate
+
 # A configuration that no daemon would take is no green light.
 mkdir "$work/slip"
 cd "$work/slip"

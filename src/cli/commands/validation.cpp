@@ -338,7 +338,7 @@ void Validation::folder(const std::string& path, Inspection& inspection) {
       kind = match(as.shown, name);
       as = {as.shown, name, *real};
     }
-    if (kind && wanted(name))
+    if (kind && wanted(name) && !is_copy(*disk, name, as.shown, *kind, inspection))
       read(**root, *disk, name, as, *kind, Named::no, inspection);
     else if (!kind && !is_folder)
       doubt_name(as.shown, name, inspection);
@@ -361,9 +361,10 @@ Result<void> Validation::tree(Inspection& inspection) {
   }
   const auto disk = real_disk(*root);
   for (const auto& [name, is_folder] : names)
-    if (const auto found = catalog_.match(name))
-      read(**root, *disk, name, {name, name, ""}, *found, Named::no, inspection);
-    else if (!is_folder)
+    if (const auto found = catalog_.match(name)) {
+      if (!is_copy(*disk, name, name, *found, inspection))
+        read(**root, *disk, name, {name, name, ""}, *found, Named::no, inspection);
+    } else if (!is_folder)
       doubt_name(name, name, inspection);
   return {};
 }
@@ -391,6 +392,30 @@ void Validation::doubt_name(const std::string& shown, const std::string& path,
       ignored.empty() ? catalog_.unfit(path) : "is " + ignored + ": no state file";
   if (!why.empty())
     inspection.doubt(shown, {.severity = Severity::warning, .rule = "file", .message = why});
+}
+
+/// Whether the daemon ignores the file as a copy of the one beside it. Then it says so. Only the
+/// daemon knows earlier versions of a file: a copy of one of them is checked like a state file.
+bool Validation::is_copy(Disk& disk, const std::string& name, const std::string& shown,
+                         const Catalog::Match& match, Inspection& inspection) const {
+  if (!match.copy || choice_)
+    return false;
+  const std::size_t most = request_.rules.load.max_bytes;
+  const std::string& other = match.copy->beside;
+  const std::string folder = name.substr(0, name.rfind('/') + 1);
+  const auto original = disk.read(folder + other.substr(other.rfind('/') + 1), most);
+  if (!original)
+    return false;
+  if (match.copy->while_equal) {
+    const auto copy = disk.read(name, most);
+    if (!copy || copy->digest != original->digest)
+      return false;
+  }
+  inspection.doubt(shown, {.severity = Severity::warning,
+                           .rule = "file",
+                           .message = "is " + match.copy->why + " of " + printable(other, 200) +
+                                      ": no state file"});
+  return true;
 }
 
 /// Reports named files that are not in the index, because they were not checked. A folder without

@@ -81,6 +81,8 @@ class Validation {
   Result<std::string> related(const std::string& root, const std::string& path) const;
   void unfit(const std::string& path, const Error& error, Named named,
              Inspection& inspection) const;
+  bool is_copy(Disk& disk, const std::string& name, const std::string& shown,
+               const Catalog::Match& match, Inspection& inspection) const;
   void doubt_name(const std::string& shown, const std::string& path, Inspection& inspection) const;
   std::string shown_schema(const std::string& name) const;
 
