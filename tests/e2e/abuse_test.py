@@ -159,11 +159,6 @@ def a34_a35_nothing_leaks_into_agents(exe):
         check(set(fds) <= {"0", "1", "2"}, "descriptors:", fds)
 
 
-def sanitized(exe):
-    with open(exe, "rb") as program:
-        return b"__asan_init" in program.read()
-
-
 def peak_memory_kib(pid):
     with open(f"/proc/{pid}/status") as status:
         return int(status.read().split("VmHWM:")[1].split()[0])
@@ -182,7 +177,7 @@ def a36_what_agents_print(exe):
             check(os.path.getsize(path) < 110000, os.path.getsize(path))
         grown = peak_memory_kib(baton.daemon.pid) - before
         # With the address sanitizer freed memory is kept for a while, so it says nothing there.
-        check(grown < 35000 or sanitized(exe), "the daemon grew by", grown, "KiB")
+        check(grown < 35000 or world.sanitized(exe), "the daemon grew by", grown, "KiB")
         for words in (["status"], ["events"], ["agents"]):
             check("\x1b" not in baton.call(*words).stdout, words, "prints escape sequences")
 

@@ -145,7 +145,7 @@ def pull(exe):
 
 def pull_many(exe):
     """One pull brings thousands of tickets. Each is worked once, and none of them again when git goes back and forth."""
-    count = 5000 if world.COMPLETE else 150
+    count = 5000 if world.COMPLETE and not world.sanitized(exe) else 150
     with Repository(exe).work() as box:
         other = box.home + "/other"
         box.git("clone", "-q", box.root, other)

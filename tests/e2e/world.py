@@ -74,6 +74,12 @@ def sample(items, number, most=None):
     return chosen
 
 
+def sanitized(exe):
+    """Whether the program was built with the address sanitizer: it needs much more time and memory."""
+    with open(exe, "rb") as program:
+        return b"__asan_init" in program.read()
+
+
 def wait_until(claim, *says):
     """Asks until the answer is true, and returns it: seldom where it takes long, for most of what is asked is a
     command, and the processor is wanted by what is waited for."""
