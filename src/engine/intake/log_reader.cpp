@@ -210,7 +210,8 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
       auto where = cursor.where();
       if (!where)
         return pass_on(where);
-      step.passed += step.record ? 1 : 0;
+      if (step.record)
+        ++step.passed;
       step.record = line.substr(0, *end);
       cursor.at.tail.push_back(digest_of(*step.record));
       if (cursor.at.tail.size() > kTailRecords)
