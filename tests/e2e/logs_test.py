@@ -139,8 +139,8 @@ def edited(exe):
         git = ["git", "-C", logs.root, "-c", "user.name=n", "-c", "user.email=n@example.org"]
         if shutil.which("git") is None:
             world.skip("git is not installed")
-        for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "log"]):
-            subprocess.run([*git, *words], check=True)
+        for words in ("init -q", "add -A", "commit -q -m log"):
+            subprocess.run([*git, *words.split()], check=True)
         logs.append("go", "rest", "go", "rest")
         logs.wait_for_all()
 
