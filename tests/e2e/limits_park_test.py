@@ -297,7 +297,7 @@ def one_limit_for_all(exe):
 
 def known_to_other_roots(exe):
     """The daemon of another root does not start agents of the account either."""
-    with Work(exe, ALL[0], {"claude": [limit(3600)]}) as work, Work(exe, ALL[0], {"claude": ["ok"]}) as other:
+    with Work(exe, ALL[0], {"claude": [limit(3600), "ok"]}) as work, Work(exe, ALL[0], {"claude": ["ok"]}) as other:
         other.state = work.state
         work.start()
         other.start()
