@@ -21,8 +21,8 @@ namespace baton::testing {
 namespace {
 
 const std::vector<std::string_view> all_mutants = {
-    "release_before_commit", "no_claim",      "no_lock",      "by_event",
-    "last_line_only",        "forgets_place", "forgets_tail", "git_is_news"};
+    "release_before_commit", "no_lock",      "by_event",   "last_line_only",
+    "forgets_place",         "forgets_tail", "git_is_news"};
 
 struct Counts {
   FlowIndex flow_index;
