@@ -780,6 +780,8 @@ class Workflows {
   /// No rule of the format page has anything to say.
   void check_rules(const std::string& name) {
     const auto row = world_.journal.tables.accepted.find(path_of(name));
+    if (row == world_.journal.tables.accepted.end())
+      return chance_.say("nothing of " + name + " was ever accepted");
     auto document = load_document(row->second.second, Format::json);
     if (!document)
       return chance_.say("what was accepted is no JSON");
