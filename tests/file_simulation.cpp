@@ -1,8 +1,8 @@
 // The real engine on fakes in a seeded world in which people, git, editors and logrotate treat two
-// files as they do: a log to which lines are appended (torn, several at once), which is rotated,
-// trimmed and cut back; and a ticket of which git puts back earlier versions. Each line that asks
-// for work gets it once and in order, each ticket is worked once, and what git puts back starts
-// nothing.
+// files as they do: a log to which lines are appended (torn, several at once), which is rotated and
+// trimmed, and of which lines go away and come back; and a ticket of which git puts back earlier
+// versions. Each line that asks for work gets it once and in order, each ticket is worked once, and
+// what git puts back starts nothing.
 //
 // A failing seed prints `seed=S step=N` and is replayed by `--first S --seeds 1 --trace`. Each
 // mutant must be caught, otherwise the green of the rest means nothing.
@@ -21,8 +21,8 @@ namespace baton::testing {
 namespace {
 
 const std::vector<std::string_view> all_mutants = {
-    "release_before_commit", "no_lock",      "by_event",   "last_line_only",
-    "forgets_place",         "forgets_tail", "git_is_news"};
+    "release_before_commit", "no_lock",      "by_event",    "last_line_only",
+    "forgets_place",         "forgets_tail", "git_is_news", "needs_nobody"};
 
 struct Counts {
   FlowIndex flow_index;
@@ -115,11 +115,12 @@ class RealFiles {
       for (auto& [flow, logs] : world_.journal.tables.logs) {
         if (chance_.mutant == "forgets_place")
           logs.files.clear();
-        if (chance_.mutant == "forgets_tail") {
-          logs.cut_back.clear();
+        if (chance_.mutant == "forgets_tail")
           for (auto& [path, log] : logs.files)
             log.tail.clear();
-        }
+        if (chance_.mutant == "needs_nobody")
+          for (auto& [path, why] : logs.changed)
+            why.clear();
       }
     };
   }
@@ -226,22 +227,32 @@ class RealFiles {
     replace_log(file_);
   }
 
-  /// `git stash`, and then `git stash pop`.
-  void cut_back() {
-    if (std::exchange(cut_, false))
+  /// Lines that were read go away, as by `git stash` or in an editor, others are appended to what
+  /// is left, and then all lines are there again. Nothing follows from that but the new lines.
+  void damage() {
+    if (std::exchange(damaged_, false))
       return replace_log(file_);
     one_at_a_time();
     const std::size_t read = end_of_read();
     if (read == std::string::npos || torn_ > 0)
       return;
-    std::size_t left = read;
-    for (std::size_t lines = 1 + random_.below(3); lines > 0 && left > 1; --lines) {
-      const auto end = file_.rfind('\n', left - 2);
-      left = end == std::string::npos ? left : end + 1;
+    std::size_t from = read;
+    for (std::size_t lines = 1 + random_.below(3); lines > 0 && from > 0; --lines) {
+      const auto end = from < 2 ? std::string::npos : file_.rfind('\n', from - 2);
+      from = end == std::string::npos ? 0 : end + 1;
     }
-    cut_ = left < file_.size();
-    if (cut_)
-      replace_log(file_.substr(0, left));
+    std::string left = file_.substr(0, from);
+    // If the first lines go, the others are read on.
+    if (from > 0 && random_.one_in(2))
+      left += file_.substr(file_.find('\n', from) + 1);
+    damaged_ = true;
+    replace_log(left);
+    if (!random_.one_in(3))
+      return;
+    const std::size_t end = file_.size();
+    append(random_.one_in(2) ? "go" : "rest");
+    if (!left.empty())
+      world_.disk.write(log_path, left + file_.substr(end));
   }
 
   void rotate() {
@@ -300,18 +311,18 @@ class RealFiles {
       case 0:
       case 1:
       case 2:
-        if (!cut_)
+        if (!damaged_)
           write_lines();
         break;
       case 3:
-        if (!cut_)
+        if (!damaged_)
           trim();
         break;
       case 4:
-        cut_back();
+        damage();
         break;
       case 5:
-        if (!cut_)
+        if (!damaged_)
           rotate();
         break;
       case 6:
@@ -362,8 +373,8 @@ class RealFiles {
 
   void rest() {
     world_.disk.index_locked = false;
-    if (cut_)
-      cut_back();
+    if (damaged_)
+      damage();
     torn_ = 0;
     if (file_ != *world_.disk.file(log_path))
       show_log();
@@ -392,7 +403,7 @@ class RealFiles {
   std::string file_;      ///< the log as its writers think it is
   std::size_t torn_ = 0;  ///< so many bytes of it are still to be written
   bool edited_ = false;
-  bool cut_ = false;                                ///< its last lines are put aside
+  bool damaged_ = false;                            ///< lines that were read are not there
   std::map<std::uint64_t, std::uint64_t> entries_;  ///< number → generation that was worked
   std::set<Key> failed_;
   std::vector<std::string> tickets_;  ///< all versions that were accepted

@@ -14,7 +14,7 @@ constexpr std::uint16_t kIdle = bit(Condition::idle);
 
 using C = Condition;
 using R = Reason;
-constexpr std::array<ReasonRow, 59> kReasons = {{
+constexpr std::array<ReasonRow, 60> kReasons = {{
     {R::none, "", bit(C::done), C::done, "the end was reached"},
     {R::agent, "agent", kRunning | kEnded, C::running,
      "running: an agent is at work; stopped, paused: an agent asked for it"},
@@ -71,6 +71,8 @@ constexpr std::array<ReasonRow, 59> kReasons = {{
     {R::existing, "existing", kBlocked, C::blocked,
      "it was there at the first start, with too many others"},
     {R::reverted, "reverted", kBlocked, C::blocked, "git put back an earlier version of a file"},
+    {R::log_changed, "log_changed", kBlocked, C::blocked,
+     "lines of a log that were read have been changed or removed"},
     {R::unknown_stage, "unknown_stage", kBlocked, C::blocked, "the rule knows no such stage"},
     {R::unknown_dependency, "unknown_dependency", kBlocked, C::blocked,
      "a flow or subject that has to come first is not there"},

@@ -73,6 +73,7 @@ enum class Reason : std::uint8_t {
   write_refused,
   existing,
   reverted,
+  log_changed,
   unknown_stage,
   unknown_dependency,
   unconfigured,

@@ -100,15 +100,23 @@ Json json_of(const FlowLogs& logs) {
     wanted.push(Json::object({{"role", role}, {"subject", subject}}));
   Json all = Json::object(
       {{"files", positions_json(logs.files)}, {"wanted", wanted}, {"held", logs.held}});
-  if (!logs.cut_back.empty())
-    all.set("cut_back", positions_json(logs.cut_back));
+  if (!logs.changed.empty()) {
+    Json changed = Json::object();
+    for (const auto& [path, why] : logs.changed)
+      changed.set(path, why);
+    all.set("changed", changed);
+  }
   return all;
 }
 
 FlowLogs flow_logs_of(const Value& json) {
   FlowLogs logs;
   logs.files = positions_in(json, "files");
-  logs.cut_back = positions_in(json, "cut_back");
+  if (const Value* const changed = json::child(json, "changed");
+      changed != nullptr && changed->IsObject())
+    for (const auto& member : changed->GetObject())
+      logs.changed.emplace(std::string(json::name(member.name)),
+                           member.value.IsString() ? member.value.GetString() : "");
   for_all(json, "wanted", [&](const Value& row) {
     logs.wanted.emplace_back(word_in(row, "role"), word_in(row, "subject"));
   });

@@ -36,7 +36,7 @@ struct LogPosition {
   FileIdentity file = 0;     ///< of the file that is read; after a rotation it has another name
   std::uint64_t offset = 0;  ///< of the first byte that was not read
   std::uint64_t line = 1;    ///< the number of the line at `offset`; 0: unknown
-  /// The first line, or its beginning. It tells a log that was edited from one that begins anew.
+  /// The first line, or its beginning.
   std::uint32_t head_bytes = 0;
   Digest head;
   /// The bytes before `offset`.
@@ -44,7 +44,7 @@ struct LogPosition {
   Digest mark;
   bool in_long_line = false;  ///< `offset` is inside of a line that is too long
   /// The last records that were read, at most kTailRecords, the newest one last. They show how far
-  /// a log was read from which lines were removed.
+  /// a log was read whose first lines were removed, and whether one was edited or begins anew.
   std::vector<Digest> tail;
   std::uint64_t faults = 0;  ///< lines of this file that cannot be read
   std::vector<LogFault> last_faults;
@@ -54,9 +54,10 @@ struct LogPosition {
 /// The logs of one flow.
 struct FlowLogs {
   std::map<std::string, LogPosition> files;  ///< by path
-  /// How far a log was read before its last lines were removed, by path. If they come back (`git
-  /// stash pop`), they are not worked again.
-  std::map<std::string, LogPosition> cut_back;
+  /// Logs of which lines that were read have been changed or removed, by path: why they cannot be
+  /// read on. Their flow is blocked until the lines are back, or a person says that the last line
+  /// counts; then the text is empty.
+  std::map<std::string, std::string> changed;
   /// Which agents the present stages want, so that the next line waits until they have done their
   /// work.
   std::vector<std::pair<Role, Subject>> wanted;

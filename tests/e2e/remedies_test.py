@@ -5,6 +5,7 @@ usage: remedies_test.py BATON [PART...]"""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -319,6 +320,46 @@ def existing(exe):
         baton.helps("blocked", "existing")
 
 
+def reverted(exe):
+    """git puts back a version whose stage would start an agent."""
+    if shutil.which("git") is None:
+        world.skip("git is not installed")
+    with case(exe, command=HOURS) as baton:
+        git = ["git", "-C", baton.root, "-c", "user.name=n", "-c", "user.email=n@example.org"]
+
+        def commit():
+            subprocess.run([*git, "add", "-A"], check=True)
+            subprocess.run([*git, "commit", "-q", "-m", "x"], check=True)
+        subprocess.run([*git, "init", "-q"], check=True)
+        baton.start()
+        baton.seen("ready")
+        commit()
+        baton.seen("done")
+        commit()
+        wait_until(baton.starts, "the agent")
+        baton.call("stop", "t/a")
+        baton.call("resume", "t/a")
+        baton.stands("idle", "no_reaction")
+        subprocess.run([*git, "checkout", "-q", "HEAD~1"], check=True)
+        baton.helps("blocked", "reverted")
+
+
+def log_changed(exe):
+    """The last line of a log was removed, and another one was appended."""
+    with case(exe, command=HOURS) as baton:
+        baton.settings["rules"] = [{**DONE, "files": "tickets/{flow}.jsonl"}]
+        baton.configure()
+        path = baton.root + "/tickets/a.jsonl"
+        write(path, b'{"status": "done"}\n')
+        baton.start()
+        with open(path, "a") as log:
+            log.write('{"status": "open"}\n')
+        baton.stands("idle", "no_reaction")
+        write(path, b'{"status": "done"}\n{"status": "ready"}\n')
+        baton.helps("blocked", "log_changed", says=(r"tickets/a\.jsonl",))
+        wait_until(baton.starts, "the last line is worked")
+
+
 def moved(exe):
     """The files of a flow go to another rule, and the former one is not configured any more."""
     with case(exe, command=HOURS) as baton:
@@ -425,7 +466,7 @@ def gone(exe):
 
 PARTS = (no_change, attempts_exhausted, orders, cap_reached, max_entries, approval_wanted, file_rejected, unknown_stage,
          no_stage, role_missing, agent_unusable, exec_failed, prompts, folder, cannot_launch, rejected, by_agent,
-         interrupted, existing, moved, unconfigured, file_missing, conflict, write_refused, folder_unreadable, gone)
+         interrupted, existing, reverted, log_changed, moved, unconfigured, file_missing, conflict, write_refused, folder_unreadable, gone)
 
 if __name__ == "__main__":
     world.main_parts(PARTS, 14)

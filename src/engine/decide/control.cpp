@@ -225,8 +225,9 @@ Answer for_root(const Request& request, const FlowRecords& records, Draft& draft
     }
     running += live_runs(record);
     draft.decide.insert(flow);
-    if (request.verb == "resume" && (draft.find(flow)->control.control != Control::run ||
-                                     !draft.find(flow)->notified.reverted.empty()))
+    if (request.verb == "resume" &&
+        (draft.find(flow)->control.control != Control::run ||
+         !draft.find(flow)->notified.reverted.empty() || !draft.find(flow)->logs.changed.empty()))
       (void)resume(draft.touch(flow), draft);
   }
   if (request.verb == "pause") {
@@ -290,6 +291,8 @@ bool is_gone(const FlowRecord& record) {
 void lift(FlowRecord& record, Draft& draft) {
   record.control.started = true;
   record.notified.reverted.clear();
+  for (auto& [path, why] : record.logs.changed)
+    why.clear();
   // A flow that was blocked at `max_entries` may go round once more.
   for (auto& [subject, state] : record.stages) {
     auto& entries = record.entries[subject];

@@ -420,7 +420,10 @@ bool FlowDecider::stand_reverted(const View& view, const Dialect& dialect, FlowR
   record.decision = Decision{};
   record.decision.control = Control::idle;
   record.decision.standing = std::move(asked.standing);
-  if (!asked.desired.empty() || !asked.updates.empty())
+  const bool asks_person =
+      std::any_of(asked.holds.begin(), asked.holds.end(),
+                  [](const Hold& hold) { return hold.cause.reason == Reason::approval_wanted; });
+  if (!asked.desired.empty() || !asked.updates.empty() || asks_person)
     record.decision.holds.push_back(
         Hold{"", "", Reason::reverted,
              "git put back an earlier version of " + record.notified.reverted.begin()->first +
@@ -518,6 +521,20 @@ void FlowDecider::check(FlowRecord& record, const Catalog::Entry& entry, const F
   record.notified.conflict = std::move(conflict);
 }
 
+namespace {
+
+/// Why a log of which read lines were changed is not read on; "": there is none.
+std::string changed_log(const FlowLogs& logs) {
+  for (const auto& [path, why] : logs.changed)
+    if (!why.empty())
+      return path + ": " + why +
+             ", so nobody knows what is new; put them back, or `baton resume` " +
+             "goes on with the last line";
+  return {};
+}
+
+}  // namespace
+
 void FlowDecider::hold(FlowRecord& record, const Catalog::Entry& entry, Time now) {
   record.held.reset();
   const auto gone = std::find_if(
@@ -537,6 +554,8 @@ void FlowDecider::hold(FlowRecord& record, const Catalog::Entry& entry, Time now
                   ? ""
                   : "`" + command("recover", record.id) + " --write` writes it again; else ") +
                  "put " + gone->first + " back, or `" + command("forget", record.id) + "`"};
+  else if (const auto changed = changed_log(record.logs); !changed.empty())
+    record.held = Hold{"", "", Reason::log_changed, changed, command("resume", record.id)};
   else if (now < record.calm_at)
     record.held = Hold{"",
                        "",

@@ -142,6 +142,8 @@ class Intake {
   Result<void> look_at_log(const Catalog::Match& match, const std::string& path, Draft& draft);
   Result<std::optional<LogStep>> read_log(const Catalog::Match& match, const std::string& path,
                                           Draft& draft);
+  void note_changed(const FlowId& flow, const std::string& path, const std::string& why,
+                    Draft& draft);
   void pass_repeated_lines(const Catalog::Match& match, const std::string& path, LogStep& step,
                            const Draft& draft);
   Result<void> take_line(const Catalog::Match& match, const std::string& path, LogStep& step,

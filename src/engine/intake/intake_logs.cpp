@@ -15,6 +15,28 @@ constexpr Rest kAnew{Millis(500), Millis(2500)};
 /// How many lines from which nothing follows one look passes.
 constexpr int kMostPassed = 200;
 
+/// A person has said that the last line of a log that was changed counts.
+bool is_resumed(const FlowLogs& logs, const std::string& path) {
+  const auto changed = logs.changed.find(path);
+  return changed != logs.changed.end() && changed->second.empty();
+}
+
+bool waits_for_lines(const FlowLogs& logs, const std::string& path) {
+  return logs.changed.contains(path) && !is_resumed(logs, path);
+}
+
+/// Forgets the stages, so that the next line is an entry whatever it says. If the flow has other
+/// files, nobody knows which of the stages they have brought.
+void enter_anew(const FlowId& flow, Draft& draft) {
+  FlowRecord& record = draft.touch(flow);
+  if (record.accepted.size() > 1)
+    return;
+  for (auto& [subject, state] : record.stages) {
+    state.stage.clear();
+    draft.stage(record, subject);
+  }
+}
+
 std::string first_fault(const Findings& findings) {
   const auto first = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
     return each.severity == Severity::error;
@@ -82,6 +104,18 @@ Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string&
   return {};
 }
 
+/// The flow is blocked until the lines are back or a person resumes it.
+void Intake::note_changed(const FlowId& flow, const std::string& path, const std::string& why,
+                          Draft& draft) {
+  with_lines_.insert(path);
+  const auto& changed = draft.find(flow)->logs.changed;
+  if (const auto row = changed.find(path); row != changed.end() && row->second == why)
+    return;
+  draft.touch(flow).logs.changed[path] = why;
+  draft.decide.insert(flow);
+  draft.event("log", flow, printable(path, 200) + ": " + why);
+}
+
 /// Nothing: no line may be read now.
 Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
                                                 const std::string& path, Draft& draft) {
@@ -104,16 +138,10 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
       return pass_on(behind);
     at = *std::move(behind);
   }
-  if (at && !all && known->cut_back.contains(path)) {
-    auto back = log_reader_.is_back(path, *at, known->cut_back.at(path));
-    if (!back)
-      return pass_on(back);
-    if (*back)
-      at = known->cut_back.at(path);
-  }
   const bool waited = unsettled_.waits(path);
+  const bool resumed = known != nullptr && is_resumed(*known, path);
   const bool fresh = !at;
-  auto step = at ? log_reader_.next(path, *at, all, false) : log_reader_.first(path);
+  auto step = at && !resumed ? log_reader_.next(path, *at, all, false) : log_reader_.first(path);
   if (step && step->unsettled) {
     if (unsettled_.wait(path, match.flow, digest_of("anew"), draft.now, kAnew))
       return std::optional<LogStep>();
@@ -121,6 +149,13 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
   }
   if (!step)
     return pass_on(step);
+  if (!step->changed.empty()) {
+    note_changed(match.flow, path, step->changed, draft);
+    unsettled_.settled(path);
+    return std::optional<LogStep>();
+  }
+  if (resumed)
+    step->note = "is read on from its last line (" + step->where + ")";
   if (fresh && !all && step->passed > 0)
     step->note =
         "is seen for the first time; of its lines only the last one counts (" + step->where + ")";
@@ -196,42 +231,29 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
     const auto row = record == nullptr ? nullptr : &record->accepted;
     const bool repeats = row != nullptr && row->contains(path) && checked.document != nullptr &&
                          row->at(path).digest == checked.document->digest();
-    bool known = repeats;
-    if (!known && step.only_if_new && checked.document != nullptr) {
-      auto before = ports_.documents.was_accepted(path, checked.document->digest());
-      if (!before)
-        return pass_on(before);
-      known = *before;
-      if (known)
-        step.note += ", and that one was read before";
-    }
     if (!why.empty()) {
       LogFault fault{step.where, std::move(why)};
       ++step.fault_count;
       ++step.at.faults;
       step.at.last_faults = {fault};
       step.faults.push_back(std::move(fault));
-    } else if (!known) {
+    } else if (!repeats) {
+      const RunId writer = record == nullptr ? RunId() : only_writer(*record);
+      if (record != nullptr && is_resumed(record->logs, path))
+        enter_anew(match.flow, draft);
       draft.appended[path] = size_bytes;
-      accept(match, path, checked.document, record == nullptr ? RunId() : only_writer(*record),
-             draft);
+      accept(match, path, checked.document, writer, draft);
       // Until the flow has been decided, nobody knows what this line asks for.
       draft.touch(match.flow).logs.held = match.kind->log == LogReading::entries;
     }
   }
   const FlowRecord* const record = draft.find(match.flow);
   const bool has_row = record != nullptr && record->logs.files.contains(path);
-  const bool goes_back =
-      step.edited && has_row && step.at.offset < record->logs.files.at(path).offset;
-  if (goes_back) {
-    FlowLogs& logs = draft.touch(match.flow).logs;
-    const LogPosition& before = logs.files.at(path);
-    // Of two cuts in a row the first one had read farthest; a trimmed log begins otherwise.
-    const auto [far, is_new] = logs.cut_back.try_emplace(path, before);
-    if (!is_new && far->second.head != before.head)
-      far->second = before;
-  } else if (step.record && record != nullptr && record->logs.cut_back.contains(path)) {
-    draft.touch(match.flow).logs.cut_back.erase(path);
+  if (record != nullptr && record->logs.changed.contains(path)) {
+    draft.touch(match.flow).logs.changed.erase(path);
+    draft.decide.insert(match.flow);
+    if (step.note.empty())
+      step.note = "has its lines again, and is read on behind them";
   }
   if (!has_row || record->logs.files.at(path) != step.at)
     draft.touch(match.flow).logs.files[path] = step.at;
@@ -258,7 +280,8 @@ std::set<std::string> Intake::lines_due(const FlowRecords& records) {
     const auto match = catalog_.match(path);
     const auto record = match ? records.find(match->flow) : records.end();
     if (record == records.end() || match->kind->log != LogReading::entries ||
-        is_worked(record->second, root == records.end() ? nullptr : &root->second))
+        (!waits_for_lines(record->second.logs, path) &&
+         is_worked(record->second, root == records.end() ? nullptr : &root->second)))
       due.insert(path);
   }
   for (const std::string& path : due)

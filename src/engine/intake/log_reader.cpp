@@ -231,16 +231,20 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
   }
 }
 
-/// Whether the last records of a file are the `sought` ones; at least `least` of them, and all that
-/// the file has if it has fewer.
-bool ends_alike(const LogPosition& there, bool from_begin, const std::vector<Digest>& sought,
-                std::size_t least) {
+/// Whether the last records of a file are the `sought` ones, or all that the file has if it has
+/// fewer.
+bool ends_alike(const LogPosition& there, bool from_begin, const std::vector<Digest>& sought) {
   const std::size_t count = std::min(there.tail.size(), sought.size());
   const auto first = [&](const std::vector<Digest>& all) {
     return all.end() - static_cast<std::ptrdiff_t>(count);
   };
-  return count > 0 && count >= least && (from_begin || count == sought.size()) &&
+  return count > 0 && (from_begin || count == sought.size()) &&
          std::equal(first(there.tail), there.tail.end(), first(sought));
+}
+
+bool has_repeats(std::vector<Digest> records) {
+  std::sort(records.begin(), records.end());
+  return std::adjacent_find(records.begin(), records.end()) != records.end();
 }
 
 std::string log_folder(const std::string& path) {
@@ -357,11 +361,8 @@ Result<std::optional<std::string>> LogReader::find_former(const std::string& pat
   return std::optional<std::string>();
 }
 
-/// The place behind the records that were read last. If they stand there more than once, the last
-/// place counts.
-Result<std::optional<LogPosition>> LogReader::find_tail(const std::string& path,
-                                                        const LogPosition& at,
-                                                        const FileBytes& here, std::size_t least) {
+Result<LogReader::Remains> LogReader::remains_of(const std::string& path, const LogPosition& at,
+                                                 const FileBytes& here) {
   LogPosition from;
   from.file = here.identity;
   if (here.size_bytes > kMostRead) {
@@ -371,28 +372,26 @@ Result<std::optional<LogPosition>> LogReader::find_tail(const std::string& path,
   }
   const bool from_begin = from.offset == 0;
   LogCursor cursor(disk_, path, std::move(from), {});
-  std::optional<LogPosition> found;
+  Remains remains;
   for (bool more = true; more;) {
     LogStep step;
     if (auto done = scan_log(cursor, limits_, false, step); !done)
       return pass_on(done);
     more = step.record && step.more;
-    if (!step.record || !ends_alike(cursor.at, from_begin, at.tail, least))
+    if (!step.record)
+      continue;
+    remains.any = remains.any ||
+                  std::find(at.tail.begin(), at.tail.end(), cursor.at.tail.back()) != at.tail.end();
+    if (!ends_alike(cursor.at, from_begin, at.tail))
       continue;
     auto position = cursor.position();
     if (!position)
       return pass_on(position);
-    found = *std::move(position);
+    ++remains.places;
+    remains.all = cursor.at.tail.size() == kTailRecords;
+    remains.place = *std::move(position);
   }
-  return found;
-}
-
-Result<bool> LogReader::is_back(const std::string& path, const LogPosition& at,
-                                const LogPosition& far) {
-  auto there = probe(path, far);
-  if (!there)
-    return pass_on(there);
-  return there->goes_on && there->file.identity != at.file;
+  return remains;
 }
 
 /// The file that was begun after `former`, by the names that logrotate gives: `log.jsonl.2` comes
@@ -476,64 +475,85 @@ Result<LogStep> LogReader::next(const std::string& path, const LogPosition& at, 
   Result<std::optional<std::string>> former = std::optional<std::string>();
   if (!same_file)
     former = find_former(path, at, false);
-  if (former && !*former && here->goes_on) {
+  if (!former)
+    return pass_on(former);
+  if (*former)
+    return read_former(path, **former, at, here->file, all);
+  if (here->goes_on) {
     // The file was replaced by one that goes on: an editor has written it.
     LogPosition from = at;
     from.file = here->file.identity;
     return read(path, std::move(from), std::move(here->file.bytes), all);
   }
-  if (former && !*former && at.mark_bytes > 0)
-    former = find_former(path, at, true);
-  if (!former)
-    return pass_on(former);
-  if (*former)
-    return read_former(path, **former, at, here->file, all);
-  LogStep waits;
-  waits.at = at;
-  waits.unsettled = true;
-  if (!patient)
+  // A log that was copied and cut off does not begin like the copy, but for lines that say the
+  // same.
+  auto copy = find_former(path, at, true);
+  if (!copy)
+    return pass_on(copy);
+  if (*copy && here->file.size_bytes == 0 && same_file)
+    return read_former(path, **copy, at, here->file, all);
+  if (!patient) {
+    LogStep waits;
+    waits.at = at;
+    waits.unsettled = true;
     return waits;
-  const bool same_begin = at.head_bytes > 0 && here->same_head && here->file.size_bytes > 0;
-  if (!all) {
-    // A log that was cut off in place, and has new lines, begins like one that was edited.
-    auto there = find_tail(path, at, here->file, same_file && !same_begin ? kTailRecords : 1);
-    if (!there)
-      return pass_on(there);
-    if (*there) {
-      auto behind = probe(path, **there);
-      if (!behind)
-        return pass_on(behind);
-      auto step = read(path, *std::move(*there), std::move(behind->file.bytes), all);
-      if (!step)
-        return step;
-      step->edited = true;
-      step->note = "was edited; it is read on behind the lines that were read last";
-      return step;
-    }
   }
-  if (same_begin) {
-    auto step = first(path);
-    if (!step)
-      return step;
-    if (!step->clean_end)
-      step->record.reset();
-    step->edited = true;
-    step->only_if_new = true;
-    step->note = "was edited; of its lines only the last one counts";
-    // Lines from which nothing followed are no versions.
-    if (step->record &&
-        std::find(at.tail.begin(), at.tail.end(), digest_of(*step->record)) != at.tail.end()) {
-      step->record.reset();
-      step->note += ", and that one was read before";
-    }
+  if (!all)
+    return next_of_other(path, at, *here, *copy);
+  if (*copy && !here->same_head)
+    return read_former(path, **copy, at, here->file, all);
+  auto step = first(path);
+  if (!step)
+    return step;
+  // The line before a broken one is not what the log says now.
+  if (!step->clean_end)
+    step->record.reset();
+  step->note = "was edited, or begins anew; its last line counts";
+  return step;
+}
+
+/// The next record of a log that does not go on and was not renamed. `copy`: a file beside it that
+/// does go on.
+Result<LogStep> LogReader::next_of_other(const std::string& path, const LogPosition& at,
+                                         const Probe& here,
+                                         const std::optional<std::string>& copy) {
+  auto remains = remains_of(path, at, here.file);
+  if (!remains)
+    return pass_on(remains);
+  const bool repeats = has_repeats(at.tail);
+  if (remains->places == 1 && (!repeats || (remains->all && !copy))) {
+    auto behind = probe(path, remains->place);
+    if (!behind)
+      return pass_on(behind);
+    auto step = read(path, std::move(remains->place), std::move(behind->file.bytes), false);
+    if (step)
+      step->note = "was edited; it is read on behind the lines that were read last";
     return step;
   }
-  LogPosition fresh;
-  fresh.file = here->file.identity;
-  auto step = read(path, std::move(fresh), {}, all);
-  if (step)
-    step->note = "begins anew";
-  return step;
+  // Lines may come back into a file that git has emptied.
+  if (!copy && here.file.size_bytes == 0 && here.file.identity != at.file) {
+    LogStep waits;
+    waits.at = at;
+    return waits;
+  }
+  if (copy && !here.same_head && remains->places == 0 && (repeats || !remains->any))
+    return read_former(path, *copy, at, here.file, false);
+  if (!copy && (at.tail.empty() || (!here.same_head && !remains->any))) {
+    LogPosition fresh;
+    fresh.file = here.file.identity;
+    auto step = read(path, std::move(fresh), {}, false);
+    if (step)
+      step->note = std::string(here.file.size_bytes == 0 ? "was emptied" : "begins anew") +
+                   "; the stage of the line that was read last stays until a line says another one";
+    return step;
+  }
+  LogStep held;
+  held.at = at;
+  held.changed = remains->places > 0
+                     ? "lines were removed or replaced, and lines that say the same stand there "
+                       "more than once"
+                     : "lines that were read have been changed or removed";
+  return held;
 }
 
 }  // namespace baton

@@ -8,7 +8,8 @@
 // Way: it reads at most a few lines and never the whole file. Digests of the bytes before the place
 // (LogPosition) show whether the file goes on. If it does not, the former file is looked for beside
 // it, and its last lines are read first. Without one, the records that were read last are looked
-// for in the file itself: somebody has edited it.
+// for in the file itself: its first lines were removed, or lines behind them were edited. If only
+// some of them are left, nobody knows what is new, and a person has to say.
 // Limits: a rotated file that is compressed at once or moved to another folder cannot be read on.
 // When the next line may be read is decided in engine/state/log_entries.h.
 
@@ -34,10 +35,10 @@ struct LogStep {
   bool more = false;         ///< there may be another record, which can be read at once
   bool clean_end = true;     ///< no fault and no unfinished line stands behind `record`
   bool unsettled = false;    ///< the file does not go on, perhaps because it is being written
-  bool edited = false;       ///< lines of the file were changed or removed
-  bool only_if_new = false;  ///< `record` says nothing if it was read before
-  std::string beside;        ///< the rotated file that is read; empty: the file itself
-  std::string note;          ///< an event: the log was rotated, begins anew ...
+  /// Why the file cannot be read on: lines that were read have been changed or removed.
+  std::string changed;
+  std::string beside;  ///< the rotated file that is read; empty: the file itself
+  std::string note;    ///< an event: the log was rotated, begins anew ...
 };
 
 class LogReader {
@@ -49,9 +50,6 @@ class LogReader {
   /// The next record, with `all` the last one. `patient`: a file that does not go on has been
   /// waited for long enough.
   Result<LogStep> next(const std::string& path, const LogPosition& at, bool all, bool patient);
-  /// Whether the lines are back that were removed behind `at` after the log had been read up to
-  /// `far`: another file has taken the place of the log, and it goes on from there.
-  Result<bool> is_back(const std::string& path, const LogPosition& at, const LogPosition& far);
   /// The place behind a text with which the log begins. Nothing: it begins otherwise.
   Result<std::optional<LogPosition>> behind(const std::string& path, std::uint64_t size_bytes,
                                             const Digest& digest);
@@ -62,12 +60,20 @@ class LogReader {
     bool goes_on = false;
     bool same_head = false;
   };
+  /// What of the records that were read last still stands in a file.
+  struct Remains {
+    std::size_t places = 0;  ///< behind so many records all of them stand, or all that are left
+    LogPosition place;       ///< the last one
+    bool all = false;        ///< kTailRecords of them stand before it
+    bool any = false;        ///< at least one of them stands somewhere
+  };
   Result<Probe> probe(const std::string& name, const LogPosition& at);
   Result<LogStep> read(const std::string& name, LogPosition at, std::string before, bool all);
   Result<LogStep> read_former(const std::string& path, const std::string& former,
                               const LogPosition& at, const FileBytes& here, bool all);
-  Result<std::optional<LogPosition>> find_tail(const std::string& path, const LogPosition& at,
-                                               const FileBytes& here, std::size_t least);
+  Result<Remains> remains_of(const std::string& path, const LogPosition& at, const FileBytes& here);
+  Result<LogStep> next_of_other(const std::string& path, const LogPosition& at, const Probe& here,
+                                const std::optional<std::string>& copy);
   Result<std::vector<std::string>> names_beside(const std::string& path);
   Result<std::optional<std::string>> find_former(const std::string& path, const LogPosition& at,
                                                  bool by_content);

@@ -32,14 +32,22 @@ Result<bool> Provenance::is_copy_of_log(const Catalog::Match& match, const std::
                                         const FileBytes& there, const Draft& draft) {
   if (!match.copy || is_known(match, path, draft))
     return false;
-  const std::uint64_t from = there.size_bytes - std::min(there.size_bytes, kComparedEnd);
-  const auto original = disk_.read_from(match.copy->beside, from, kComparedEnd);
+  const std::uint64_t bytes = std::min<std::uint64_t>(there.size_bytes, kComparedEnd);
+  const std::uint64_t from = there.size_bytes - bytes;
+  const auto original = disk_.read_from(match.copy->beside, from, bytes);
   if (!original)
     return !match.copy->while_equal && original.error().code != Errc::not_found;
   if (!match.copy->while_equal)
     return true;
-  const auto own = disk_.read_from(path, from, kComparedEnd);
-  return own && own->size_bytes == original->size_bytes && own->digest == original->digest;
+  const auto own = disk_.read_from(path, from, bytes);
+  if (!own)
+    return false;
+  // The log may have gone on since, or have been trimmed.
+  if (own->digest == original->digest)
+    return true;
+  std::string_view last = trimmed(own->bytes);
+  last.remove_prefix(last.rfind('\n') + 1);
+  return documents_.was_accepted(match.copy->beside, digest_of(last));
 }
 
 /// A version is reverted if git itself put an earlier one in place. That git was at work at about

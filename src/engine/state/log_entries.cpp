@@ -9,7 +9,8 @@ namespace {
 bool keeps_queue(const Hold& hold) {
   const Reason reason = hold.cause.reason;
   return reason != Reason::condition && reason != Reason::unknown_stage &&
-         reason != Reason::no_stage && reason != Reason::by_operator;
+         reason != Reason::no_stage && reason != Reason::by_operator &&
+         reason != Reason::log_changed;
 }
 
 bool may_run(const ControlRow& control) {
@@ -36,7 +37,7 @@ void note_entries(FlowRecord& record) {
   logs.wanted.clear();
   for (const Desired& desired : record.decision.desired)
     logs.wanted.emplace_back(desired.role, desired.subject);
-  logs.held = record.held.has_value() ||
+  logs.held = (record.held && keeps_queue(*record.held)) ||
               std::any_of(record.decision.holds.begin(), record.decision.holds.end(), keeps_queue);
 }
 
