@@ -113,7 +113,6 @@ void Intake::note_changed(const FlowId& flow, const std::string& path, const std
     return;
   draft.touch(flow).logs.changed[path] = why;
   draft.decide.insert(flow);
-  draft.event("log", flow, printable(path, 200) + ": " + why);
 }
 
 /// Nothing: no line may be read now.
