@@ -201,6 +201,10 @@ class FakeDisk : public Disk {
   Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
     return read(path, max_bytes);
   }
+  Result<FileBytes> read_outside(const std::string& folder, const std::string& path,
+                                 std::size_t max_bytes) override {
+    return read(folder + "/" + path, max_bytes);
+  }
   VersionSource source(const std::string& path, const Digest& digest, bool may_wait) override;
   Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
                               std::size_t max_bytes) override;

@@ -212,6 +212,9 @@ Result<Setup> setup_without_hours(const Json& config, std::string_view dialect_n
       return fail(Errc::not_found, "there is no schema " + std::string(name));
     return json::dump(*schema);
   };
+  if (const Value* const library = json::child(*config, "library"); library != nullptr)
+    for (const Value& folder : library->GetArray())
+      setup.libraries.emplace_back(folder.GetString());
   if (!json::boolean(*config, "unconfigured").value_or(false))
     setup.dialects.emplace_back(
         served, dialect_name == "rules" ? with_schema_stages(config, setup.schemas) : config);

@@ -98,6 +98,8 @@ struct Setup {
   std::vector<std::pair<const Dialect*, Json>> dialects;  ///< with their options
   std::map<Role, AgentSpec> agents;
   AgentSpec action;  ///< environment and folder for `Action`s of dialects
+  /// Absolute folders outside the root whose files dialects may read (`library`).
+  std::vector<std::string> libraries;
   RenewAgent renew;  ///< may be empty: roles are not checked again
   Filter filter;     ///< for backups; empty: backups that need a filter are not made
   Environment environment;

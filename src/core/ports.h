@@ -96,6 +96,11 @@ class Disk {
   virtual Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
                                       std::size_t max_bytes) = 0;
 
+  /// Reads a file below another folder than the root, which the configuration has to name. Errors
+  /// as for `read`.
+  virtual Result<FileBytes> read_outside(const std::string& folder, const std::string& path,
+                                         std::size_t max_bytes) = 0;
+
   /// Lists all names below `folder` ("" is the root), `depth` levels of folders deep (0: the folder
   /// itself), in no order. A folder that does not exist is empty. Errc::busy, away: try again;
   /// not_regular, denied, io: concerns this folder only.

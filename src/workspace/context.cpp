@@ -62,6 +62,32 @@ Result<void> check_schemas(const Dialect& dialect, const Json& options, const st
   return {};
 }
 
+/// Makes the folders of the option `library` absolute. Returns what keeps one from being used, by
+/// its pointer in the configuration.
+std::map<std::string, std::string> find_libraries(Config& config, const std::string& folder) {
+  std::map<std::string, std::string> faults;
+  for (auto& [name, options] : config.dialects) {
+    const Value* const list = options.is_null() ? nullptr : json::child(*options, "library");
+    if (list == nullptr || !list->IsArray())
+      continue;
+    Json folders = Json::array();
+    std::size_t index = 0;
+    for (const Value& each : list->GetArray()) {
+      const std::string path = absolute(each.GetString(), folder);
+      std::error_code error;
+      const auto real = std::filesystem::canonical(path, error);
+      if (error || !std::filesystem::is_directory(real, error))
+        faults.emplace(
+            "/dialects/" + name + "/library/" + std::to_string(index),
+            "`library` names " + printable(path, 300) + ", which is no folder that can be read");
+      folders.push(error ? path : real.string());
+      ++index;
+    }
+    options.set("library", folders);
+  }
+  return faults;
+}
+
 /// Null if the dialect is not configured.
 Json options_of(const Config& config, std::string_view dialect) {
   const auto found = std::find_if(config.dialects.begin(), config.dialects.end(),
@@ -340,10 +366,17 @@ Result<void> Context::take(const std::string& text, Format format, const std::st
         faults_.push_back(describe(finding, shown));
     return fail(Errc::config, "the configuration cannot be used", shown);
   }
+  const std::string folder = fs::path(real).parent_path().string();
+  if (const auto lost = find_libraries(parsed->config, folder); !lost.empty()) {
+    faults_.clear();
+    for (const auto& [pointer, why] : lost)
+      faults_.push_back(place_of(real, pointer) + ": " + why);
+    return fail(Errc::config, "the configuration cannot be used", shown);
+  }
   config_ = std::move(parsed->config);
   warnings_ = std::move(parsed->warnings);
   configuration_ = real;
-  folder_ = fs::path(real).parent_path().string();
+  folder_ = folder;
   if (!config_.state_dir.empty())
     config_.state_dir = absolute(config_.state_dir, folder_);
   return {};
@@ -424,6 +457,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   Setup setup;
   if (auto added = add_dialects(setup); !added)
     return pass_on(added);
+  setup.libraries = libraries_of(config_);
   setup.environment = environment_of(root, folder_);
   // Agents call baton too. Name the configuration for them if they would not find it themselves.
   setup.environment.variables.erase(kConfigurationVariable);
@@ -537,6 +571,17 @@ Result<std::string> schema_file(const std::string& folder, std::string_view refe
       break;
   }
   return text;
+}
+
+std::vector<std::string> libraries_of(const Config& config) {
+  std::vector<std::string> all;
+  for (const auto& [name, options] : config.dialects) {
+    const Value* const list = options.is_null() ? nullptr : json::child(*options, "library");
+    if (list != nullptr && list->IsArray())
+      for (const Value& each : list->GetArray())
+        all.emplace_back(each.GetString());
+  }
+  return all;
 }
 
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config) {

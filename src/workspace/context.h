@@ -173,6 +173,10 @@ SchemaFetch schemas_below(const std::string& folder);
 /// other errors as for `read_file`.
 Result<std::string> schema_file(const std::string& folder, std::string_view reference);
 
+/// The folders outside the root whose files the dialects of a context may read: absolute, without
+/// links.
+std::vector<std::string> libraries_of(const Config& config);
+
 /// The configured dialects with their options, then all others with their defaults, for `validate`.
 /// Errc::config: a configured dialect is unknown.
 Result<std::vector<std::pair<const Dialect*, Json>>> known_dialects(const Config& config);

@@ -122,6 +122,8 @@ std::vector<ForeignFile> foreign_files(const Context& context, const Setup& setu
   };
   for (const DecidingFile& file : deciding_files(context, setup))
     judge(file.what, file.path, trusted_file(file.path));
+  for (const std::string& folder : setup.libraries)
+    judge("the library", folder, trusted_folder(folder));
   if (!shim.empty())
     judge("the program that baton starts agents with", shim, trusted_file(shim));
   if (!state.empty()) {

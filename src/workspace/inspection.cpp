@@ -211,7 +211,7 @@ bool Inspection::add_related(const std::string& path, const Result<std::string>&
 }
 
 void Inspection::add_related(const std::string& root, FlowDocuments& flow, const Reader& read) {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMost = 1024;
   std::size_t looked_up = 0;
   for (bool more = flow.entry->dialect->related != nullptr; more && !flow.broken;) {
     more = false;

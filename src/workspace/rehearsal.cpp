@@ -136,6 +136,10 @@ class OneFile : public Disk {
   Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
     return read(path, max_bytes);
   }
+  Result<FileBytes> read_outside(const std::string& /*folder*/, const std::string& path,
+                                 std::size_t /*max_bytes*/) override {
+    return fail(Errc::not_found, "is not there", path);
+  }
   VersionSource source(const std::string& /*path*/, const Digest& /*digest*/,
                        bool /*may_wait*/) override {
     return VersionSource::other;

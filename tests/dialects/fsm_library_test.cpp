@@ -563,10 +563,45 @@ TEST_CASE("a library holds what can be a part of a definition") {
       {".loops/b.yaml", Accepted{document, "read", {}, 0, {}, true, {}}},
       {".loops/c.yaml", Accepted{document, "definition", {}, 0, {}, false, {}}},
       {".loops/.running/a.state.json", Accepted{document, "state", {}, 0, {}, true, {}}}};
-  const Library library = library_of(docs);
-  CHECK(library.size() == 2);
-  CHECK(library.contains(".loops/a.yaml"));
-  CHECK(library.contains(".loops/b.yaml"));
+  const Library library = library_of(docs, json_from(R"({"library": ["/l", "/m"]})"));
+  CHECK(library.files.size() == 2);
+  CHECK(library.files.contains(".loops/a.yaml"));
+  CHECK(library.files.contains(".loops/b.yaml"));
+  CHECK(library.folders == std::vector<std::string>{"/l", "/m"});
+}
+
+TEST_CASE("a name is looked for beside the file that has it, and then in the library") {
+  Library library;
+  library.folders = {"/l", "/m"};
+  using Paths = std::vector<std::string>;
+  CHECK(candidate_paths(".loops", "lib/a.yaml", library) ==
+        Paths{".loops/lib/a.yaml", "/l/lib/a.yaml", "/m/lib/a.yaml"});
+  CHECK(candidate_paths("/l", "b", library) ==
+        Paths{"/l/b.fsm.yaml", "/l/b.yaml", "/m/b.fsm.yaml", "/m/b.yaml"});
+  // Within the library, but not out of it.
+  CHECK(candidate_paths("/l/oracles", "../lib/a.yaml", library).front() == "/l/lib/a.yaml");
+  CHECK(candidate_paths("/l", "../a.yaml", library).empty());
+  CHECK(candidate_paths("/l", "/etc/a.yaml", library).empty());
+  CHECK(candidate_paths(".loops", "../../a.yaml", library).empty());
+}
+
+TEST_CASE("a definition takes from the library what does not stand beside it") {
+  auto library = library_with({{".loops/x.yaml",
+                                "name: x\nfrom: base\nimport: [lib/a.yaml]\nstates:\n"
+                                "  fix: {fragment: mend}\n"},
+                               {".loops/base.fsm.yaml", ""},
+                               {".loops/base.yaml", ""},
+                               {".loops/lib/a.yaml", ""},
+                               {"/l/base.fsm.yaml", ""},
+                               {"/l/base.yaml", kParent},
+                               {"/l/lib/a.yaml", "fragments:\n  mend: {timeout: 7}\n"}});
+  library.folders = {"/l"};
+  CHECK(wanted(".loops/x.yaml", library).empty());
+  const Loaded loaded = load(".loops/x.yaml", library);
+  REQUIRE_MESSAGE(loaded.definition, loaded.error);
+  CHECK(loop_of(**loaded.definition).state("fix")->timeout == Millis{7000});
+  library.folders.clear();
+  CHECK(load(".loops/x.yaml", library).error.find("no file found") != std::string::npos);
 }
 
 TEST_CASE("what shows only in several files is told once they were looked for") {

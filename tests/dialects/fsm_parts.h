@@ -20,13 +20,13 @@ inline fsm_loop::Library library_with(const std::map<std::string, std::string>& 
     const std::string& path = file.first;
     const std::string& text = file.second;
     if (text.empty()) {
-      library.emplace(path, nullptr);
+      library.files.emplace(path, nullptr);
       continue;
     }
     auto document = load_document(text, Format::yaml);
     CAPTURE(path);
     REQUIRE(document);
-    library.emplace(path, std::move(*document));
+    library.files.emplace(path, std::move(*document));
   }
   return library;
 }

@@ -524,7 +524,14 @@ Result<std::string> Validation::related(const std::string& root, const std::stri
   const auto disk = real_disk(root);
   if (!disk)
     return tl::unexpected(disk.error());
-  auto file = (*disk)->read(path, request_.rules.load.max_bytes);
+  const auto libraries = libraries_of(context_.config());
+  const auto library =
+      std::find_if(libraries.begin(), libraries.end(),
+                   [&](const std::string& folder) { return path.starts_with(folder + "/"); });
+  auto file = library == libraries.end()
+                  ? (*disk)->read(path, request_.rules.load.max_bytes)
+                  : (*disk)->read_outside(*library, path.substr(library->size() + 1),
+                                          request_.rules.load.max_bytes);
   if (!file)
     return pass_on(file);
   return std::move(file->bytes);

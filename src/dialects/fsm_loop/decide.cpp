@@ -262,8 +262,8 @@ std::vector<std::string> reads(const View& view) {
   if (!asked && !running)
     return cut_off ? std::vector<std::string>{snapshot.paths.events()} : std::vector<std::string>();
   // The definition of an instance belongs to another flow, so it is not among the documents.
-  std::vector<std::string> all =
-      path.empty() ? snapshot.paths.definitions() : wanted(path, library_of(view.docs));
+  std::vector<std::string> all = path.empty() ? snapshot.paths.definitions()
+                                              : wanted(path, library_of(view.docs, view.options));
   if (asked && !snapshot.owned() && snapshot.state != nullptr)
     all.push_back(snapshot.paths.events());
   return all;

@@ -111,18 +111,28 @@ class Graph {
 // (sub-loops). It does no I/O: `wanted` names the files, the caller reads them, and `load` uses
 // them.
 
-/// Definitions and files with fragments, by path relative to the root. nullptr: the file does not
-/// exist, and `wanted` does not ask for it again.
-using Library = std::map<std::string, std::shared_ptr<const Document>, std::less<>>;
+/// The files that definitions may be made of.
+struct Library {
+  /// Definitions and files with fragments, by path relative to the root, or by absolute path below
+  /// one of the folders. nullptr: the file does not exist, and `wanted` does not ask for it again.
+  std::map<std::string, std::shared_ptr<const Document>, std::less<>> files;
+  /// The option `library`: absolute paths of folders in which names are looked for, too.
+  std::vector<std::string> folders;
+
+  /// nullptr: it does not exist, or is not known.
+  const Document* file(std::string_view path) const;
+};
 
 /// The documents of a flow that may be part of a definition: kinds `definition`, `read` and
 /// `related`.
-Library library_of(const FlowState& docs);
+Library library_of(const FlowState& docs, const Json& options);
 
-/// The paths where the loop `name` may be, best first, for a file in `folder`. A name that ends in
-/// .yaml or .yml is a path. Other names give NAME.fsm.yaml, then NAME.yaml. The paths are relative
-/// to the root. There is none if the name leads out of the root.
-std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name);
+/// The paths where the loop `name` may be, best first, for a file in `folder`: there, and then in
+/// the other folders of the library. A name that ends in .yaml or .yml is a path. Other names give
+/// NAME.fsm.yaml, then NAME.yaml. There is none if the name leads out of the root and these
+/// folders.
+std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name,
+                                         const Library& library);
 
 /// The file of a name, as far as the library shows.
 struct Place {

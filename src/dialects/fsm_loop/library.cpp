@@ -97,14 +97,14 @@ class Assembly {
             "the definitions build on each other in a circle: " + chain + path);
       return std::nullopt;
     }
-    const auto found = library_.find(path);
-    if (found == library_.end() || found->second == nullptr || !found->second->root().IsObject()) {
+    const Document* const found = library_.file(path);
+    if (found == nullptr || !found->root().IsObject()) {
       error(files_.empty() ? path : files_.back(), asked_by, "there is no definition in " + path);
       return std::nullopt;
     }
     files_.push_back(path);
-    documents_.push_back(found->second.get());
-    Json own(found->second->root());
+    documents_.push_back(found);
+    Json own(found->root());
     resolve_imports(path, own);
     const auto parent = json::text(*own, "from");
     reuses_ = reuses_ || parent || json::child(*own, "import") != nullptr;
@@ -147,7 +147,7 @@ class Assembly {
       return;
     Json all = Json::object();
     for (const std::string& path : paths) {
-      const Value& file = library_.find(path)->second->root();
+      const Value& file = library_.file(path)->root();
       const Value* const fragments = json::child(file, "fragments");
       if (fragments == nullptr || !fragments->IsObject())
         error(path, "", "the file is imported for its `fragments`, but has none");
@@ -206,7 +206,7 @@ class Assembly {
 
   void missing(const std::string& path, const std::string& pointer, std::string_view name) {
     std::string paths;
-    for (const std::string& each : candidate_paths(folder_of(path), name))
+    for (const std::string& each : candidate_paths(folder_of(path), name, library_))
       paths += (paths.empty() ? "" : " nor ") + each;
     error(path, pointer,
           "no file found for " + quoted_word(name) +
@@ -236,11 +236,10 @@ class Assembly {
   }
 
   void put(const std::string& path, Finding finding) {
-    const auto found = library_.find(path);
-    const bool there = found != library_.end() && found->second != nullptr;
-    if (there) {
-      finding.pointer = existing_pointer(found->second->root(), std::move(finding.pointer));
-      finding.span = found->second->locate(finding.pointer);
+    const Document* const there = library_.file(path);
+    if (there != nullptr) {
+      finding.pointer = existing_pointer(there->root(), std::move(finding.pointer));
+      finding.span = there->locate(finding.pointer);
     }
     // baton must not start a loop that cannot run.
     const bool stops = finding.severity == Severity::error || finding.rule == "fsm_loop/S31";
@@ -275,36 +274,53 @@ class Assembly {
 
 }  // namespace
 
-Library library_of(const FlowState& docs) {
+const Document* Library::file(std::string_view path) const {
+  const auto found = files.find(path);
+  return found == files.end() ? nullptr : found->second.get();
+}
+
+Library library_of(const FlowState& docs, const Json& options) {
   Library library;
+  if (!options.is_null())
+    library.folders = texts_of(*options, "library");
   for (const auto& [path, accepted] : docs)
     if (accepted.kind == "related" ||
         (accepted.present && (accepted.kind == "definition" || accepted.kind == "read")))
-      library.emplace(path, accepted.document);
+      library.files.emplace(path, accepted.document);
   return library;
 }
 
-std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name) {
+std::vector<std::string> candidate_paths(std::string_view folder, std::string_view name,
+                                         const Library& library) {
   std::vector<std::string> all;
-  const auto add = [&](const std::string& path) {
-    std::string whole = normalized(folder.empty() ? path : std::string(folder) + "/" + path);
-    if (!path.starts_with('/') && !whole.starts_with("../"))
+  const auto add = [&](const std::string& in, const std::string& path) {
+    std::string whole = normalized(in.empty() ? path : in + "/" + path);
+    const bool below =
+        !whole.starts_with('/') ||
+        std::any_of(library.folders.begin(), library.folders.end(),
+                    [&](const std::string& each) { return whole.starts_with(each + "/"); });
+    if (!path.starts_with('/') && !whole.starts_with("../") && below &&
+        std::find(all.begin(), all.end(), whole) == all.end())
       all.push_back(std::move(whole));
   };
-  if (is_file_name(name)) {
-    add(std::string(name));
-  } else if (!name.empty()) {
-    add(std::string(name) + ".fsm.yaml");
-    add(std::string(name) + ".yaml");
+  std::vector<std::string> folders = {std::string(folder)};
+  folders.insert(folders.end(), library.folders.begin(), library.folders.end());
+  for (const std::string& each : folders) {
+    if (is_file_name(name)) {
+      add(each, std::string(name));
+    } else if (!name.empty()) {
+      add(each, std::string(name) + ".fsm.yaml");
+      add(each, std::string(name) + ".yaml");
+    }
   }
   return all;
 }
 
 Place place_of(std::string_view folder, std::string_view name, const Library& library) {
   Place place;
-  for (std::string& path : candidate_paths(folder, name)) {
-    const auto found = library.find(path);
-    if (found == library.end())
+  for (std::string& path : candidate_paths(folder, name, library)) {
+    const auto found = library.files.find(path);
+    if (found == library.files.end())
       place.unknown.push_back(std::move(path));
     else if (found->second != nullptr) {
       place.path = std::move(path);
@@ -323,8 +339,8 @@ std::vector<std::string> wanted(const std::string& path, const Library& library)
     next.pop_front();
     if (!seen.insert(each).second)
       continue;
-    const auto found = library.find(each);
-    if (found == library.end()) {
+    const auto found = library.files.find(each);
+    if (found == library.files.end()) {
       all.insert(each);
       continue;
     }
@@ -344,8 +360,8 @@ Loaded load(const std::string& path, const Library& library) {
   return Assembly(library).judged(path);
 }
 
-std::vector<std::string> related(const FlowState& docs, const Json& /*options*/) {
-  const Library library = library_of(docs);
+std::vector<std::string> related(const FlowState& docs, const Json& options) {
+  const Library library = library_of(docs, options);
   std::set<std::string> all;
   for (const auto& [path, accepted] : docs)
     if (accepted.kind == "definition" && accepted.present)
@@ -354,9 +370,9 @@ std::vector<std::string> related(const FlowState& docs, const Json& /*options*/)
   return {all.begin(), all.end()};
 }
 
-std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& /*options*/) {
+std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& options) {
   std::map<std::string, Findings> all;
-  const Library library = library_of(docs);
+  const Library library = library_of(docs, options);
   const bool looked = std::any_of(docs.begin(), docs.end(),
                                   [](const auto& row) { return row.second.kind == "related"; });
   for (const auto& [path, accepted] : docs) {
@@ -365,12 +381,11 @@ std::map<std::string, Findings> check_flow(const FlowState& docs, const Json& /*
       continue;
     Loaded loaded = load(path, library);
     for (auto& [file, findings] : loaded.findings) {
-      const auto found = library.find(file);
+      const Document* const found = library.file(file);
       // A file of fragments need not be a definition, so the rules of a definition do not apply to
       // it.
-      if (found != library.end() && found->second != nullptr &&
-          definition_schema()->check(*found->second).empty())
-        leave_out(findings, check_definition(*found->second));
+      if (found != nullptr && definition_schema()->check(*found).empty())
+        leave_out(findings, check_definition(*found));
       all[file].insert(all[file].end(), findings.begin(), findings.end());
     }
   }

@@ -104,7 +104,7 @@ void check_shell(const Definition& definition, const Json& options, FindingList&
 }
 
 std::string access_fault(const Library& library, const Value& long_form, const Json& options) {
-  for (const auto& [path, document] : library) {
+  for (const auto& [path, document] : library.files) {
     if (document == nullptr || !document->root().IsObject())
       continue;
     FindingList list("fsm_loop");

@@ -155,12 +155,12 @@ std::string Snapshot::definition_fault() const {
 }
 
 Loaded Snapshot::loaded(const std::string& path) const {
-  Library library = library_of(view.docs);
+  Library library = library_of(view.docs, view.options);
   // `reads` has asked for all wanted files. So a file that is not among the documents does not
   // exist.
   for (auto missing = wanted(path, library); !missing.empty(); missing = wanted(path, library))
     for (const std::string& each : missing)
-      library.emplace(each, nullptr);
+      library.files.emplace(each, nullptr);
   Loaded loaded = load(path, library);
   if (!loaded.definition)
     return loaded;

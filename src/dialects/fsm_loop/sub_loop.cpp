@@ -36,7 +36,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   if (snapshot_.memo.frames.size() >= kMostFrames)
     return fault(frame,
                  "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
-  const Library library = library_of(snapshot_.view.docs);
+  const Library library = library_of(snapshot_.view.docs, snapshot_.view.options);
   const std::string path = place_of(snapshot_.paths.folder(), *name, library).path;
   if (path.empty())
     return fault(frame, "there is no loop " + quoted_word(*name));

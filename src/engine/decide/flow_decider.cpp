@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxRounds = 8;
 constexpr std::string_view kRead = "read";
-constexpr std::size_t kMaxReads = 64;
+constexpr std::size_t kMaxReads = 1024;
 constexpr std::size_t kLogEnd = 4U << 20U;  ///< how much of a log is read, from its end
 
 bool essential(const Catalog::Entry& entry, const FlowRecord& record, const AcceptedRow& row) {
@@ -351,10 +351,20 @@ bool FlowDecider::read_more(const View& view, const Dialect& dialect, FlowState&
   return true;
 }
 
+/// A file of a library that a dialect was given.
+Result<FileBytes> FlowDecider::read_library(const std::string& path) {
+  for (const std::string& folder : setup_.libraries)
+    if (path.starts_with(folder + "/"))
+      return disk_.read_outside(folder, path.substr(folder.size() + 1), setup_.load.max_bytes);
+  return fail(Errc::not_found, "lies in no library of the configuration", path);
+}
+
 Result<bool> FlowDecider::read_one(const std::string& path, FlowState& docs) {
   const bool yaml = path.ends_with(".yaml") || path.ends_with(".yml");
   const bool log = path.ends_with(".jsonl");
-  auto bytes = log ? disk_.read_end(path, kLogEnd) : disk_.read(path, setup_.load.max_bytes);
+  auto bytes = log                     ? disk_.read_end(path, kLogEnd)
+               : path.starts_with('/') ? read_library(path)
+                                       : disk_.read(path, setup_.load.max_bytes);
   if (!bytes && bytes.error().code == Errc::away)
     return pass_on(bytes);
   if (!bytes)

@@ -62,6 +62,7 @@ class FlowDecider {
   /// be decided.
   bool read_more(const View& view, const Dialect& dialect, FlowState& docs);
   /// Errc::away: the root is unavailable. False: the file cannot be used.
+  Result<FileBytes> read_library(const std::string& path);
   Result<bool> read_one(const std::string& path, FlowState& docs);
   static void hold(FlowRecord& record, const Catalog::Entry& entry, Time now);
 

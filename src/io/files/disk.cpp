@@ -75,6 +75,8 @@ class RealDisk final : public Disk {
   Result<FileBytes> read_end(const std::string& path, std::size_t max_bytes) override {
     return read_part(path, [&](int fd) { return last_lines(fd, max_bytes, path); });
   }
+  Result<FileBytes> read_outside(const std::string& folder, const std::string& path,
+                                 std::size_t max_bytes) override;
   VersionSource source(const std::string& path, const Digest& digest, bool may_wait) override;
   Result<FileBytes> read_from(const std::string& path, std::uint64_t first,
                               std::size_t max_bytes) override {
@@ -113,6 +115,8 @@ class RealDisk final : public Disk {
   Result<void> may_read(int fd, const std::string& path) const;
   template <typename Read>
   Result<FileBytes> read_part(const std::string& path, const Read& read_bytes);
+  template <typename Read>
+  static Result<FileBytes> with_facts(int fd, const Read& read_bytes);
   bool hold(const std::string& path);
 
   std::shared_ptr<RootFolder> root_;
@@ -185,12 +189,28 @@ Result<FileBytes> RealDisk::read_part(const std::string& path, const Read& read_
                                                                   : tl::unexpected(fd.error());
   if (auto fine = may_read(fd->get(), path); !fine)
     return pass_on(fine);
+  return with_facts(fd->get(), read_bytes);
+}
+
+Result<FileBytes> RealDisk::read_outside(const std::string& folder, const std::string& path,
+                                         std::size_t max_bytes) {
+  auto held = open_folder(folder);
+  if (!held)
+    return pass_on(held);
+  auto fd = open_regular(held->get(), path, O_RDONLY);
+  if (!fd)
+    return pass_on(fd);
+  return with_facts(fd->get(), [&](int file) { return read_all(file, max_bytes, path); });
+}
+
+template <typename Read>
+Result<FileBytes> RealDisk::with_facts(int fd, const Read& read_bytes) {
   // Take the stamp before the bytes: a write in between then gives a different stamp.
   struct stat info {};
-  const bool seen = fstat(fd->get(), &info) == 0;
+  const bool seen = fstat(fd, &info) == 0;
   const Stamp stamp = seen ? stamp_of(info) : 0;
-  const FileIdentity identity = identity_of(fd->get());
-  Result<std::string> bytes = read_bytes(fd->get());
+  const FileIdentity identity = identity_of(fd);
+  Result<std::string> bytes = read_bytes(fd);
   if (!bytes)
     return pass_on(bytes);
   const Digest digest = digest_of(*bytes);
