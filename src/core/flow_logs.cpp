@@ -50,6 +50,7 @@ Json log_json(const LogPosition& log) {
                        {"mark_bytes", static_cast<std::uint64_t>(log.mark_bytes)},
                        {"mark", hex(log.mark)},
                        {"in_long_line", log.in_long_line},
+                       {"anew", log.anew},
                        {"tail", tail},
                        {"faults", log.faults},
                        {"last_faults", faults}});
@@ -64,8 +65,8 @@ LogPosition log_of(const Value& json) {
   log.head = parse_digest(word_in(json, "head")).value_or(Digest{});
   log.mark_bytes = static_cast<std::uint32_t>(count_in(json, "mark_bytes"));
   log.mark = parse_digest(word_in(json, "mark")).value_or(Digest{});
-  const Value* const in_long_line = json::child(json, "in_long_line");
-  log.in_long_line = in_long_line != nullptr && in_long_line->IsTrue();
+  log.in_long_line = json::boolean(json, "in_long_line").value_or(false);
+  log.anew = json::boolean(json, "anew").value_or(false);
   for_all(json, "tail", [&](const Value& record) {
     if (const auto digest = parse_digest(record.IsString() ? record.GetString() : ""))
       log.tail.push_back(*digest);
@@ -100,6 +101,8 @@ Json json_of(const FlowLogs& logs) {
     wanted.push(Json::object({{"role", role}, {"subject", subject}}));
   Json all = Json::object(
       {{"files", positions_json(logs.files)}, {"wanted", wanted}, {"held", logs.held}});
+  if (logs.passed)
+    all.set("passed", true);
   if (!logs.changed.empty()) {
     Json changed = Json::object();
     for (const auto& [path, why] : logs.changed)
@@ -120,8 +123,8 @@ FlowLogs flow_logs_of(const Value& json) {
   for_all(json, "wanted", [&](const Value& row) {
     logs.wanted.emplace_back(word_in(row, "role"), word_in(row, "subject"));
   });
-  const Value* const held = json::child(json, "held");
-  logs.held = held != nullptr && held->IsTrue();
+  logs.held = json::boolean(json, "held").value_or(false);
+  logs.passed = json::boolean(json, "passed").value_or(false);
   return logs;
 }
 

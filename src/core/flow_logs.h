@@ -30,6 +30,8 @@ struct LogFault {
 /// A longer line is skipped.
 inline constexpr std::size_t kLongestLine = 1U << 20U;
 inline constexpr std::size_t kTailRecords = 8;
+/// Stands in LogPosition::tail for a record that was refused.
+inline constexpr Digest kRefused{};
 
 /// How far one log was read.
 struct LogPosition {
@@ -42,6 +44,7 @@ struct LogPosition {
   /// The bytes before `offset`.
   std::uint32_t mark_bytes = 0;
   Digest mark;
+  bool anew = false;          ///< the next line is an entry whatever it says
   bool in_long_line = false;  ///< `offset` is inside of a line that is too long
   /// The last records that were read, at most kTailRecords, the newest one last. They show how far
   /// a log was read whose first lines were removed, and whether one was edited or begins anew.
@@ -63,6 +66,8 @@ struct FlowLogs {
   std::vector<std::pair<Role, Subject>> wanted;
   /// The next line waits for something else: a person, or a decision that is still to be made.
   bool held = false;
+  /// A person lets the next line be read although the work of the present one has failed.
+  bool passed = false;
   bool operator==(const FlowLogs&) const = default;
 };
 

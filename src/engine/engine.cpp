@@ -160,6 +160,7 @@ class RealEngine : public Engine {
   Draft draft() {
     Draft draft(records_, arrival_, intent_, ports_.clock.now(), ports_.clock.wall());
     draft.accepted_bytes = flow_index_.accepted_bytes;
+    draft.names = &flow_index_.files;
     return draft;
   }
 

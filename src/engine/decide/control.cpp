@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "engine/state/log_entries.h"
 
 namespace baton {
 namespace {
@@ -293,6 +294,7 @@ void lift(FlowRecord& record, Draft& draft) {
   record.notified.reverted.clear();
   for (auto& [path, why] : record.logs.changed)
     why.clear();
+  pass_failed(record);
   // A flow that was blocked at `max_entries` may go round once more.
   for (auto& [subject, state] : record.stages) {
     auto& entries = record.entries[subject];

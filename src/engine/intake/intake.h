@@ -141,7 +141,10 @@ class Intake {
   /// Reads at most one more line of a log, or with LogReading::last up to its last one.
   Result<void> look_at_log(const Catalog::Match& match, const std::string& path, Draft& draft);
   Result<std::optional<LogStep>> read_log(const Catalog::Match& match, const std::string& path,
-                                          Draft& draft);
+                                          FileIdentity file, Draft& draft);
+  Result<bool> read_rest(const Catalog::Match& match, const std::string& path, Draft& draft);
+  std::optional<LogPosition> position_before_rename(const Catalog::Match& match, FileIdentity file,
+                                                    Draft& draft);
   void note_changed(const FlowId& flow, const std::string& path, const std::string& why,
                     Draft& draft);
   void pass_repeated_lines(const Catalog::Match& match, const std::string& path, LogStep& step,

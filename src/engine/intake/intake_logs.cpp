@@ -70,9 +70,13 @@ Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string&
   // While a log is rotated it is missing for a moment.
   const FlowRecord* const before = draft.find(match.flow);
   if (!there && there.error().code == Errc::not_found && before != nullptr &&
-      before->logs.files.contains(path) &&
-      unsettled_.wait(path, match.flow, digest_of("missing"), draft.now, kAnew))
-    return {};
+      before->logs.files.contains(path)) {
+    auto rest = read_rest(match, path, draft);
+    if (!rest)
+      return pass_on(rest);
+    if (*rest || unsettled_.wait(path, match.flow, digest_of("missing"), draft.now, kAnew))
+      return {};
+  }
   if (!can_read(match, path, there ? std::nullopt : std::optional(there.error()), draft))
     return {};
   scan_.read(path, there->stamp);
@@ -88,7 +92,7 @@ Result<void> Intake::look_at_log(const Catalog::Match& match, const std::string&
   const bool was_gone =
       record != nullptr && record->accepted.contains(path) && !record->accepted.at(path).present;
   there_again(match, path, draft);
-  auto step = read_log(match, path, draft);
+  auto step = read_log(match, path, there->identity, draft);
   if (!step) {
     (void)can_read(match, path, step.error(), draft);
     return {};
@@ -115,9 +119,51 @@ void Intake::note_changed(const FlowId& flow, const std::string& path, const std
   draft.decide.insert(flow);
 }
 
+/// Reads on in a file that was renamed, while there is no new one. False: nothing is left of it.
+Result<bool> Intake::read_rest(const Catalog::Match& match, const std::string& path, Draft& draft) {
+  const LogPosition at = draft.find(match.flow)->logs.files.at(path);
+  auto rest = log_reader_.has_rest(path, at);
+  if (!rest || !*rest)
+    return rest;
+  auto step = read_log(match, path, 0, draft);
+  if (!step)
+    return pass_on(step);
+  if (!*step)
+    return true;
+  // A line without its end will get none any more.
+  if (!(*step)->record && (*step)->fault_count == 0)
+    return false;
+  if (auto taken = take_line(match, path, **step, 0, draft); !taken)
+    return pass_on(taken);
+  return true;
+}
+
+/// How far the file was read under the name that it had before. What is written under that name
+/// from now on is another log.
+std::optional<LogPosition> Intake::position_before_rename(const Catalog::Match& match,
+                                                          FileIdentity file, Draft& draft) {
+  if (draft.names == nullptr || file == 0)
+    return std::nullopt;
+  const auto names = draft.names->find(file);
+  if (names == draft.names->end())
+    return std::nullopt;
+  for (const FlowFile& name : names->second) {
+    const FlowRecord* const record = draft.find(name.flow);
+    const auto former = catalog_.match(name.path);
+    if (record != nullptr && name.flow != match.flow && former && former->kind == match.kind &&
+        record->logs.files.contains(name.path) && record->logs.files.at(name.path).file == file) {
+      LogPosition another;
+      another.anew = true;
+      return std::exchange(draft.touch(name.flow).logs.files.at(name.path), another);
+    }
+  }
+  return std::nullopt;
+}
+
 /// Nothing: no line may be read now.
 Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
-                                                const std::string& path, Draft& draft) {
+                                                const std::string& path, FileIdentity file,
+                                                Draft& draft) {
   const bool all = match.kind->log == LogReading::last;
   const FlowRecord* const record = draft.find(match.flow);
   const FlowLogs* const known = record == nullptr ? nullptr : &record->logs;
@@ -129,6 +175,8 @@ Result<std::optional<LogStep>> Intake::read_log(const Catalog::Match& match,
     unsettled_.settled(path);
     return std::optional<LogStep>();
   }
+  if (!at && !all && record == nullptr)
+    at = position_before_rename(match, file, draft);
   // An older baton took the whole file for its version.
   if (!at && record != nullptr && record->accepted.contains(path)) {
     const AcceptedRow& row = record->accepted.at(path);
@@ -182,7 +230,7 @@ void Intake::pass_repeated_lines(const Catalog::Match& match, const std::string&
                                  LogStep& step, const Draft& draft) {
   const FlowRecord* const record = draft.find(match.flow);
   const Dialect& dialect = *match.entry->dialect;
-  if (!step.record || !step.more || !step.note.empty() || record == nullptr ||
+  if (!step.record || !step.more || !step.note.empty() || step.at.anew || record == nullptr ||
       !record->accepted.contains(path) || dialect.stages == nullptr || dialect.decide == nullptr)
     return;
   auto docs = ports_.documents.open(*record, *match.entry, draft.documents);
@@ -234,16 +282,20 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
       LogFault fault{step.where, std::move(why)};
       ++step.fault_count;
       ++step.at.faults;
+      step.at.tail.back() = kRefused;
       step.at.last_faults = {fault};
       step.faults.push_back(std::move(fault));
     } else if (!repeats) {
       const RunId writer = record == nullptr ? RunId() : only_writer(*record);
-      if (record != nullptr && is_resumed(record->logs, path))
+      if (step.at.anew || (record != nullptr && is_resumed(record->logs, path)))
         enter_anew(match.flow, draft);
+      step.at.anew = false;
       draft.appended[path] = size_bytes;
       accept(match, path, checked.document, writer, draft);
       // Until the flow has been decided, nobody knows what this line asks for.
-      draft.touch(match.flow).logs.held = match.kind->log == LogReading::entries;
+      FlowLogs& logs = draft.touch(match.flow).logs;
+      logs.held = match.kind->log == LogReading::entries;
+      logs.passed = false;
     }
   }
   const FlowRecord* const record = draft.find(match.flow);
@@ -251,7 +303,7 @@ Result<void> Intake::take_line(const Catalog::Match& match, const std::string& p
   if (record != nullptr && record->logs.changed.contains(path)) {
     draft.touch(match.flow).logs.changed.erase(path);
     draft.decide.insert(match.flow);
-    if (step.note.empty())
+    if (step.note.empty() && size_bytes > 0)
       step.note = "has its lines again, and is read on behind them";
   }
   if (!has_row || record->logs.files.at(path) != step.at)

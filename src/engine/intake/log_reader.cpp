@@ -232,17 +232,28 @@ Result<void> scan_log(LogCursor& cursor, const LoadLimits& limits, bool all, Log
 }
 
 /// Whether the last records of a file are the `sought` ones, or all that the file has if it has
-/// fewer.
+/// fewer. Records that were refused may have been corrected.
 bool ends_alike(const LogPosition& there, bool from_begin, const std::vector<Digest>& sought) {
   const std::size_t count = std::min(there.tail.size(), sought.size());
   const auto first = [&](const std::vector<Digest>& all) {
     return all.end() - static_cast<std::ptrdiff_t>(count);
   };
   return count > 0 && (from_begin || count == sought.size()) &&
-         std::equal(first(there.tail), there.tail.end(), first(sought));
+         std::equal(first(sought), sought.end(), first(there.tail),
+                    [](const Digest& one, const Digest& other) {
+                      return one == kRefused || one == other;
+                    });
+}
+
+/// Without the last ones if these were refused.
+std::vector<Digest> taken_records(std::vector<Digest> records) {
+  while (!records.empty() && records.back() == kRefused)
+    records.pop_back();
+  return records;
 }
 
 bool has_repeats(std::vector<Digest> records) {
+  std::erase(records, kRefused);
   std::sort(records.begin(), records.end());
   return std::adjacent_find(records.begin(), records.end()) != records.end();
 }
@@ -371,8 +382,10 @@ Result<LogReader::Remains> LogReader::remains_of(const std::string& path, const 
     from.in_long_line = true;
   }
   const bool from_begin = from.offset == 0;
+  const std::vector<Digest> sought = taken_records(at.tail);
   LogCursor cursor(disk_, path, std::move(from), {});
   Remains remains;
+  std::size_t count = 0;
   for (bool more = true; more;) {
     LogStep step;
     if (auto done = scan_log(cursor, limits_, false, step); !done)
@@ -380,18 +393,54 @@ Result<LogReader::Remains> LogReader::remains_of(const std::string& path, const 
     more = step.record && step.more;
     if (!step.record)
       continue;
+    ++count;
     remains.any = remains.any ||
-                  std::find(at.tail.begin(), at.tail.end(), cursor.at.tail.back()) != at.tail.end();
-    if (!ends_alike(cursor.at, from_begin, at.tail))
+                  std::find(sought.begin(), sought.end(), cursor.at.tail.back()) != sought.end();
+    if (!ends_alike(cursor.at, from_begin, sought))
       continue;
     auto position = cursor.position();
     if (!position)
       return pass_on(position);
     ++remains.places;
-    remains.all = cursor.at.tail.size() == kTailRecords;
+    remains.all = cursor.at.tail.size() == kTailRecords && sought.size() >= kTailRecords;
+    remains.trimmed = remains.trimmed || remains.all || (from_begin && count <= sought.size());
     remains.place = *std::move(position);
   }
   return remains;
+}
+
+Result<bool> LogReader::has_rest(const std::string& path, const LogPosition& at) {
+  if (at.file == 0)
+    return false;
+  auto former = find_former(path, at, false);
+  if (!former)
+    return pass_on(former);
+  if (!*former)
+    return false;
+  const auto file = disk_.read_from(**former, 0, 0);
+  return file && file->size_bytes > at.offset;
+}
+
+/// The newest file beside the log, if it has the record that was read last. Somebody has edited the
+/// log before it was rotated, or has kept a copy of it. Empty: it has not.
+Result<std::string> LogReader::edited_former(const std::string& path, const LogPosition& at) {
+  auto names = names_beside(path);
+  if (!names)
+    return pass_on(names);
+  std::string newest;
+  FileBytes file;
+  for (const std::string& name : *names)
+    if (auto found = disk_.read_from(name, 0, 0);
+        found && (newest.empty() || found->changed > file.changed)) {
+      newest = name;
+      file = *std::move(found);
+    }
+  if (newest.empty())
+    return newest;
+  auto remains = remains_of(newest, at, file);
+  if (!remains)
+    return pass_on(remains);
+  return remains->trimmed ? newest : std::string();
 }
 
 /// The file that was begun after `former`, by the names that logrotate gives: `log.jsonl.2` comes
@@ -467,6 +516,9 @@ Result<LogStep> LogReader::read_former(const std::string& path, const std::strin
 Result<LogStep> LogReader::next(const std::string& path, const LogPosition& at, bool all,
                                 bool patient) {
   auto here = probe(path, at);
+  // While there is no new file, the former one may have lines that were not read.
+  if (!here && here.error().code == Errc::not_found && at.file != 0)
+    here = Probe{};
   if (!here)
     return pass_on(here);
   const bool same_file = at.file == 0 || here->file.identity == 0 || here->file.identity == at.file;
@@ -538,7 +590,11 @@ Result<LogStep> LogReader::next_of_other(const std::string& path, const LogPosit
   }
   if (copy && !here.same_head && remains->places == 0 && (repeats || !remains->any))
     return read_former(path, *copy, at, here.file, false);
-  if (!copy && (at.tail.empty() || (!here.same_head && !remains->any))) {
+  auto former = edited_former(path, at);
+  if (!former)
+    return pass_on(former);
+  if (!copy && former->empty() &&
+      (taken_records(at.tail).empty() || (!here.same_head && !remains->any))) {
     LogPosition fresh;
     fresh.file = here.file.identity;
     auto step = read(path, std::move(fresh), {}, false);
@@ -549,7 +605,10 @@ Result<LogStep> LogReader::next_of_other(const std::string& path, const LogPosit
   }
   LogStep held;
   held.at = at;
-  held.changed = remains->places > 0
+  held.changed = !copy && !former->empty()
+                     ? "what was read last stands in " + printable(*former, 200) +
+                           ", which does not go on as it was read"
+                 : remains->places > 0
                      ? "lines were removed or replaced, and lines that say the same stand there "
                        "more than once"
                      : "lines that were read have been changed or removed";

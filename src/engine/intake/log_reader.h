@@ -50,6 +50,8 @@ class LogReader {
   /// The next record, with `all` the last one. `patient`: a file that does not go on has been
   /// waited for long enough.
   Result<LogStep> next(const std::string& path, const LogPosition& at, bool all, bool patient);
+  /// Whether the file that was read last has another name now, and bytes that were not read.
+  Result<bool> has_rest(const std::string& path, const LogPosition& at);
   /// The place behind a text with which the log begins. Nothing: it begins otherwise.
   Result<std::optional<LogPosition>> behind(const std::string& path, std::uint64_t size_bytes,
                                             const Digest& digest);
@@ -66,6 +68,8 @@ class LogReader {
     LogPosition place;       ///< the last one
     bool all = false;        ///< kTailRecords of them stand before it
     bool any = false;        ///< at least one of them stands somewhere
+    /// They do so like in a log whose first lines were removed.
+    bool trimmed = false;
   };
   Result<Probe> probe(const std::string& name, const LogPosition& at);
   Result<LogStep> read(const std::string& name, LogPosition at, std::string before, bool all);
@@ -77,6 +81,7 @@ class LogReader {
   Result<std::vector<std::string>> names_beside(const std::string& path);
   Result<std::optional<std::string>> find_former(const std::string& path, const LogPosition& at,
                                                  bool by_content);
+  Result<std::string> edited_former(const std::string& path, const LogPosition& at);
   Result<std::string> successor(const std::string& path, const std::string& former);
 
   Disk& disk_;

@@ -174,7 +174,9 @@ class Draft {
   std::set<FlowFile> identified;                  ///< names that have another file than before
   /// Names that are gone or have another file now, with the file that they had.
   std::set<std::pair<FlowFile, FileIdentity>> let_go;
-  std::set<std::string> renamed;     ///< see SeenRenames
+  std::set<std::string> renamed;  ///< see SeenRenames
+  /// FlowIndex::files as it was before this step; nullptr: unknown.
+  const std::map<FileIdentity, std::set<FlowFile>>* names = nullptr;
   std::uint64_t accepted_bytes = 0;  ///< of all flows; the caller sets it at the begin of the step
   bool has_more_room = false;        ///< some flow has less accepted bytes than before
 

@@ -13,6 +13,10 @@ bool keeps_queue(const Hold& hold) {
          reason != Reason::log_changed;
 }
 
+bool has_failed(const Hold& hold) {
+  return hold.cause.reason == Reason::attempts_exhausted;
+}
+
 bool may_run(const ControlRow& control) {
   return control.control == Control::run ||
          (control.control == Control::idle && control.reason == kMoved);
@@ -35,10 +39,20 @@ void note_entries(FlowRecord& record) {
   if (logs.files.empty())
     return;
   logs.wanted.clear();
+  if (logs.passed) {
+    logs.held = record.held && keeps_queue(*record.held);
+    return;
+  }
   for (const Desired& desired : record.decision.desired)
     logs.wanted.emplace_back(desired.role, desired.subject);
   logs.held = (record.held && keeps_queue(*record.held)) ||
               std::any_of(record.decision.holds.begin(), record.decision.holds.end(), keeps_queue);
+}
+
+void pass_failed(FlowRecord& record) {
+  if (!record.logs.files.empty() && !record.live() &&
+      std::any_of(record.holds.begin(), record.holds.end(), has_failed))
+    record.logs.passed = true;
 }
 
 bool is_worked(const FlowRecord& record, const FlowRecord* root) {

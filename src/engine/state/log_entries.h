@@ -15,6 +15,9 @@ namespace baton {
 /// Notes what the present stages want. Call it when a flow has been decided.
 void note_entries(FlowRecord& record);
 
+/// Lets the next line be read if the work of the present one has failed.
+void pass_failed(FlowRecord& record);
+
 /// Whether all that the lines read so far ask for is done, so that the next one may be read. A line
 /// that waits until a condition holds, or whose stage no reaction is for, asks for nothing now.
 /// `root`: the record of the root, or nullptr.
