@@ -522,8 +522,12 @@ Result<LogStep> LogReader::next(const std::string& path, const LogPosition& at, 
   if (!here)
     return pass_on(here);
   const bool same_file = at.file == 0 || here->file.identity == 0 || here->file.identity == at.file;
-  if (same_file && here->goes_on)
-    return read(path, at, std::move(here->file.bytes), all);
+  if (same_file && here->goes_on) {
+    LogPosition from = at;
+    if (from.file == 0)
+      from.file = here->file.identity;
+    return read(path, std::move(from), std::move(here->file.bytes), all);
+  }
   Result<std::optional<std::string>> former = std::optional<std::string>();
   if (!same_file)
     former = find_former(path, at, false);
