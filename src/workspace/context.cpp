@@ -71,17 +71,15 @@ std::map<std::string, std::string> find_libraries(Config& config, const std::str
     if (list == nullptr || !list->IsArray())
       continue;
     Json folders = Json::array();
-    std::size_t index = 0;
     for (const Value& each : list->GetArray()) {
       const std::string path = absolute(each.GetString(), folder);
       std::error_code error;
       const auto real = std::filesystem::canonical(path, error);
       if (error || !std::filesystem::is_directory(real, error))
         faults.emplace(
-            "/dialects/" + name + "/library/" + std::to_string(index),
+            "/dialects/" + name + "/library",
             "`library` names " + printable(path, 300) + ", which is no folder that can be read");
       folders.push(error ? path : real.string());
-      ++index;
     }
     options.set("library", folders);
   }

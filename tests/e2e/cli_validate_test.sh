@@ -384,6 +384,36 @@ echo 'fragments: [' >.loops/lib/fixers.yaml
 expect_exit 1 baton validate
 expect_out ".loops/lib/fixers.yaml:2:1: error:"
 
+# What a loop names and its own folder lacks may lie in a library outside of the root.
+mkdir -p "$work/library/lib" "$work/borrows/.loops"
+cd "$work/borrows"
+printf 'fragments:\n  probe: {action: "test -e far"}\n' >../library/lib/probes.yaml
+printf 'version: 1\ndialects:\n  fsm_loop:\n    library: [../library]\n' >baton.yaml
+cat >.loops/far.yaml <<'Y'
+name: far
+initial: look
+import: [lib/probes.yaml]
+states:
+  look: {fragment: probe, on_yes: done, on_no: make, on_error: done}
+  make: {action: touch far, next: look}
+  done: {terminal: true}
+Y
+expect_exit 0 baton validate
+expect_out "1 file checked: 0 errors, 0 warnings"
+expect_exit 0 baton start far
+expect_exit 0 baton run --once
+[[ -e far ]] || fail "the loop did not run"
+chmod 777 ../library
+expect_exit 2 baton run --once
+expect_err "the library is not to be trusted"
+chmod 755 ../library
+mv ../library/lib/probes.yaml ../library/lib/other.yaml
+expect_exit 1 baton validate
+expect_out '.loops/far.yaml:3:10: error: /import/0: no file found for "lib/probes.yaml": neither .loops/lib/probes.yaml nor '
+mv ../library ../lent
+expect_exit 2 baton validate
+expect_err "baton.yaml:4:5: \`library\` names $work/library, which is no folder that can be read"
+
 # What the daemon ignores as a copy is no state file here either. A copy that was changed is one, and so is a named one.
 mkdir -p "$work/copies/t"
 cd "$work/copies"
