@@ -152,6 +152,10 @@ std::optional<LogPosition> Intake::position_before_rename(const Catalog::Match& 
     const auto former = catalog_.match(name.path);
     if (record != nullptr && name.flow != match.flow && former && former->kind == match.kind &&
         record->logs.files.contains(name.path) && record->logs.files.at(name.path).file == file) {
+      // A second name of the file takes nothing from the first one.
+      if (const auto there = ports_.disk.read_from(name.path, 0, 0);
+          there && there->identity == file)
+        continue;
       LogPosition another;
       another.anew = true;
       return std::exchange(draft.touch(name.flow).logs.files.at(name.path), another);
