@@ -145,7 +145,7 @@ def edited(exe):
         logs.wait_for_all()
 
         def events():
-            return [each["why"] for each in logs.lines("events") if each["event"] == "log"]
+            return [each["why"] for each in logs.lines("events") if each["event"] == "blocked"]
 
         count = len(events())
         subprocess.run([*git, "stash", "-q"], check=True)
