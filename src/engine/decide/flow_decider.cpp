@@ -538,7 +538,7 @@ std::string changed_log(const FlowLogs& logs) {
   for (const auto& [path, why] : logs.changed)
     if (!why.empty())
       return path + ": " + why +
-             ", so nobody knows what is new; put them back, or `baton resume` " +
+             ", so nobody knows what is new; put the lines back, or `baton resume` " +
              "goes on with the last line";
   return {};
 }
