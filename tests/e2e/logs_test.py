@@ -171,6 +171,8 @@ def large(exe):
             for _ in range((500 << 20) // len(beats) + 1):
                 file.write(beats)
         logs.start()
+        # The daemon serves before it has read 500 MB, and of what it reads first only the last line counts.
+        wait_until(lambda: "rest" in logs.call("status", "l/b", code=None).stdout, "the log is read")
         before = memory_of(logs.daemon.pid)
         logs.append("go", "rest")
         logs.wait_for_all()
