@@ -478,6 +478,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   std::erase_if(setup.environment.variables, [&](const auto& row) {
     return row.first != kConfigurationVariable && !fsm_loop::gives_variable(loops, row.first);
   });
+  setup.environment.variables["PWD"] = root;
   setup.environment.limits = run_limits(config_, AgentConfig{});
   setup.renew = [config = config_, environment = setup.environment](const Role& role,
                                                                     const AgentSpec& known) {

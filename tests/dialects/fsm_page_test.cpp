@@ -81,7 +81,7 @@ void compare(const std::vector<KeyOnPage>& rows, CheckKeys check) {
     CAPTURE(row.key);
     CAPTURE(row.use);
     std::set<std::string> expected;
-    if (row.use.find("refused") != std::string::npos)
+    if (row.use.find("start refuses") != std::string::npos)
       expected = {"fsm_loop/S8"};
     else if (row.use.starts_with(" notice: not applied"))
       expected = {"fsm_loop/S30"};

@@ -41,12 +41,15 @@ struct ControlWish {
   std::string dialect;   ///< the same
   std::string raise;     ///< KEY=N: resume what waits at this cap
   bool no_wait = false;
-  WaitWish wait;                 ///< for the flow's end
-  std::string max_steps;         ///< of a loop
-  std::vector<std::string> set;  ///< of a loop
-  bool redo = false;             ///< of a loop
+  WaitWish wait;                    ///< for the flow's end
+  std::string max_steps;            ///< of a loop
+  std::vector<std::string> set;     ///< of a loop
+  bool redo = false;                ///< of a loop
+  bool ignore_unsupported = false;  ///< of a loop
 
-  bool for_a_loop() const { return !max_steps.empty() || !set.empty() || redo; }
+  bool for_a_loop() const {
+    return !max_steps.empty() || !set.empty() || redo || ignore_unsupported;
+  }
 };
 
 Result<void> add_loop_words(const ControlWish& wish, Request& request) {
@@ -58,6 +61,8 @@ Result<void> add_loop_words(const ControlWish& wish, Request& request) {
   }
   if (wish.redo)
     request.arguments.set("redo", true);
+  if (wish.ignore_unsupported)
+    request.arguments.set("ignore_unsupported", true);
   return add_count("--max-steps", wish.max_steps, request);
 }
 
@@ -68,9 +73,11 @@ Request request_of(const ControlWish& wish, const FlowId& flow) {
 ExitCode control(const ControlWish& wish, const Context& context, const FlowId& flow) {
   Request request = request_of(wish, flow);
   if (wish.for_a_loop() && flow.dialect != "fsm_loop")
-    return complain(Error{
-        Errc::usage,
-        "--max-steps, --set and --redo are for loops only; " + text(flow) + " is not a loop", ""});
+    return complain(
+        Error{Errc::usage,
+              "--max-steps, --set, --redo and --ignore-unsupported are for loops only; " +
+                  text(flow) + " is not a loop",
+              ""});
   if (auto added = add_loop_words(wish, request); !added)
     return complain(added.error());
   const ExitCode code = submit(context, request, !wish.no_wait);
@@ -292,11 +299,15 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
         "--set", wish.set, "NAME=JSON",
         "Loops: a new value of a variable; a value that is not JSON is taken as a string");
     options.flag("--redo", wish.redo, "Loops: repeat an action that ended without a known verdict");
+    options.flag("--ignore-unsupported", wish.ignore_unsupported,
+                 "Loops: go on although baton does not carry out all of the definition");
     offer_wait(options, wish.wait);
     options.value("--agent", wish.agent, "NAME",
                   "Try again what waits for the login or the limit of this agent's provider");
     options.value("--provider", wish.provider, "NAME", "The same for all agents of a provider");
-    options.exclude("--all", {"--max-steps", "--set", "--redo", "--wait"});
+    const std::vector<std::string> loops_only = {"--max-steps", "--set", "--redo",
+                                                 "--ignore-unsupported", "--wait"};
+    options.exclude("--all", loops_only);
     options.value("--rule", wish.rule, "NAME", "With --raise: what waits at a cap of this rule");
     options.value("--dialect", wish.dialect, "NAME", "The same for a dialect");
     options.value("--raise", wish.raise, "KEY=N",
@@ -305,7 +316,7 @@ ExitCode flow_or_all(Words words, const Word& verb, const std::string& descripti
     options.exclude("--provider", {"FLOW", "--all", "--rule", "--dialect", "--wait"});
     options.exclude("--rule", {"FLOW", "--all", "--dialect", "--wait"});
     options.exclude("--dialect", {"FLOW", "--all", "--wait"});
-    options.exclude("--raise", {"--max-steps", "--set", "--redo", "--wait"});
+    options.exclude("--raise", loops_only);
   }
   if (const auto over = parse(options, wish, words))
     return *over;

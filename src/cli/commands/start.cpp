@@ -179,8 +179,9 @@ struct Given {
   WorkflowWords workflow;
   std::string requirements;
   std::vector<std::string> set;
-  std::string input;      ///< of a loop
-  std::string max_steps;  ///< of a loop
+  std::string input;                ///< of a loop
+  std::string max_steps;            ///< of a loop
+  bool ignore_unsupported = false;  ///< of a loop
   bool no_wait = false;
   WaitWish wait;  ///< for the flow's end
 };
@@ -202,6 +203,8 @@ Result<void> add_loop_words(const Given& given, Request& request) {
       return pass_on(input);
     request.arguments.set("input", *input);
   }
+  if (given.ignore_unsupported)
+    request.arguments.set("ignore_unsupported", true);
   return add_count("--max-steps", given.max_steps, request);
 }
 
@@ -269,10 +272,11 @@ Result<Chosen> choose(const Given& given, const std::vector<RehearsedRoot>& root
 
 ExitCode begin(const Given& given, const Context& on_root, Request& request) {
   const bool loop = request.flow.dialect == kFsmLoop;
-  if (!loop && !(given.input.empty() && given.max_steps.empty()))
-    return complain(Error{
-        Errc::usage,
-        "INPUT and --max-steps are for loops only; " + text(request.flow) + " is not a loop", ""});
+  if (!loop && (!given.input.empty() || !given.max_steps.empty() || given.ignore_unsupported))
+    return complain(Error{Errc::usage,
+                          "INPUT, --max-steps and --ignore-unsupported are for loops only; " +
+                              text(request.flow) + " is not a loop",
+                          ""});
   // The values of a loop are put into its commands unchanged.
   if (auto added = add_settings(given, loop, request); !added)
     return complain(added.error());
@@ -343,6 +347,9 @@ ExitCode start_command(Words words) {
   options.value(
       "--max-steps", given.max_steps, "N",
       "Loops: maximum number of states to enter, instead of the number in the definition");
+  options.flag("--ignore-unsupported", given.ignore_unsupported,
+               "Loops: start although baton does not carry out all of the definition; a guard is "
+               "not in force, and other such states fail when they are entered");
   options.value("--requirements", given.requirements, "TEXT|@FILE",
                 "The requirements, or with @ the file that holds them");
   options.values("--set", given.set, "NAME=JSON",

@@ -13,6 +13,10 @@
 
 namespace baton::fsm_loop {
 
+/// Follows what baton does not carry out (S8, S31).
+inline constexpr std::string_view kRefusedStart =
+    "; `baton start` refuses this loop unless you give --ignore-unsupported";
+
 // The rules of the format page that no schema can state (S1 to S45), one function for each part of
 // a document. S15 and S16 are in shell_access.h. The document must have passed its schema.
 

@@ -229,9 +229,12 @@ class RequestHandler {
     const std::string path = snapshot_.definition();
     if (path.empty())
       return reply(request, false, "the definition of the loop " + name() + " is gone");
-    Loaded loaded = snapshot_.loaded(path);
+    const bool ignore_unsupported =
+        snapshot_.record().ignore_unsupported ||
+        json::boolean(*request.arguments, "ignore_unsupported").value_or(false);
+    Loaded loaded = snapshot_.loaded(path, ignore_unsupported);
     if (!loaded.definition)
-      return reply(request, false, "the definition is not valid: " + loaded.error);
+      return reply(request, false, why_not(loaded));
     const Loop loop = loop_of(**loaded.definition);
     const auto asked = json::integer(*request.arguments, "max_steps");
     if (json::child(*request.arguments, "max_steps") != nullptr && asked.value_or(0) < 1)
@@ -256,6 +259,7 @@ class RequestHandler {
       record.seq = std::max(record.seq, json::integer(*(events->End() - 1), "seq").value_or(0));
     record.context = std::move(*context);
     record.max_steps = max_steps;
+    record.ignore_unsupported = ignore_unsupported;
     Memo& memo = snapshot_.memo;
     memo.owned = true;
     memo.scope.clear();

@@ -12,8 +12,8 @@ namespace baton::fsm_loop {
 namespace {
 
 constexpr std::array kArguments = {std::string_view("set"), std::string_view("input"),
-                                   std::string_view("max_steps")};
-constexpr std::string_view kNotSupported = "fsm_loop/S31";
+                                   std::string_view("max_steps"),
+                                   std::string_view("ignore_unsupported")};
 
 tl::unexpected<Error> wrong(const std::string& message) {
   return fail(Errc::usage, message);
@@ -53,7 +53,7 @@ std::string why_no_start(Snapshot& snapshot) {
 }
 
 /// The complete definition. Errc::usage: there is none. Errc::schema: it cannot run.
-Result<Json> definition_of(const Snapshot& snapshot) {
+Result<Json> definition_of(const Snapshot& snapshot, bool ignore_unsupported) {
   if (const std::string why = snapshot.definition_fault(); !why.empty())
     return fail(Errc::schema, "the definition is not valid: " + why);
   const std::string path = snapshot.definition();
@@ -61,13 +61,9 @@ Result<Json> definition_of(const Snapshot& snapshot) {
     return wrong("there is no loop " + printable(snapshot.view.flow.name, 80) + ": neither " +
                  snapshot.paths.folder() + "/" + printable(snapshot.view.flow.name, 80) +
                  ".fsm.yaml nor .yaml is there and valid; `baton validate` says more");
-  Loaded loaded = snapshot.loaded(path);
+  Loaded loaded = snapshot.loaded(path, ignore_unsupported);
   if (!loaded.definition)
-    return fail(Errc::schema, "the definition is not valid: " + loaded.error);
-  for (const auto& [file, findings] : loaded.findings)
-    for (const Finding& finding : findings)
-      if (finding.rule == kNotSupported)
-        return fail(Errc::schema, finding.message, file + "#" + finding.pointer);
+    return fail(Errc::schema, why_not(loaded));
   return std::move(*loaded.definition);
 }
 
@@ -106,7 +102,9 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   if (runs && json::child(*request.arguments, "set") == nullptr &&
       json::child(*request.arguments, "input") == nullptr)
     return std::vector<Update>{};
-  auto definition = definition_of(snapshot);
+  const bool ignore_unsupported =
+      json::boolean(*request.arguments, "ignore_unsupported").value_or(false);
+  auto definition = definition_of(snapshot, ignore_unsupported);
   if (!definition)
     return pass_on(definition);
   const Loop loop = loop_of(**definition);
@@ -129,6 +127,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   record.start = request.id;
   if (const auto steps = json::integer(*request.arguments, "max_steps"))
     record.max_steps = *steps;
+  record.ignore_unsupported = ignore_unsupported;
   std::vector<Update> updates;
   const std::string why = "a run was requested";
   const bool before = snapshot.state != nullptr && snapshot.state->present;

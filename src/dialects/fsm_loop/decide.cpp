@@ -18,12 +18,12 @@ void begin(Snapshot& snapshot, Machine& machine, EventLog& events) {
   Frame& frame = snapshot.memo.frames.front();
   if (!frame.definition.is_null())
     return;
-  Loaded loaded = snapshot.loaded(snapshot.definition());
+  Loaded loaded = snapshot.loaded(snapshot.definition(), snapshot.record().ignore_unsupported);
   frame.since_ms = snapshot.now_ms();
   // The definition may have changed since `create` checked it.
   if (!loaded.definition) {
     frame.definition = Json::object();
-    machine.finish(Status::failed, "error", "the definition is not valid: " + loaded.error);
+    machine.finish(Status::failed, "error", why_not(loaded));
     return;
   }
   frame.definition = std::move(*loaded.definition);

@@ -154,6 +154,8 @@ struct Loaded {
   std::map<std::string, Findings> findings;
   /// The first error in one line: `.loops/x.yaml:4:7: ...`. Empty if there is none.
   std::string error;
+  /// The first finding about something that baton does not carry out (S8, S31), in the same way.
+  std::string unsupported;
 };
 
 /// Puts the definition in `path` together and checks it by all rules. Its sub-loops must exist and

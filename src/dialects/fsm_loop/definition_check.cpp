@@ -282,8 +282,8 @@ void check_evaluate(const Value& evaluate, const std::string& pointer, FindingLi
     target(evaluate, pointer, findings);
   if (!row->supported)
     findings.warning("S31", member_pointer(pointer, "type"),
-                     "baton does not have the evaluator " + quoted_word(*type) +
-                         "; it will not start this loop");
+                     "baton does not carry out the evaluator " + quoted_word(*type) +
+                         std::string(kRefusedStart));
 }
 
 bool is_declared_verdict(const Value* evaluate, std::string_view verdict) {

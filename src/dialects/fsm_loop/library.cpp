@@ -241,17 +241,21 @@ class Assembly {
       finding.pointer = existing_pointer(there->root(), std::move(finding.pointer));
       finding.span = there->locate(finding.pointer);
     }
-    // baton must not start a loop that cannot run.
-    const bool stops = finding.severity == Severity::error || finding.rule == "fsm_loop/S31";
-    if (stops && !failed_)
-      first_ = path +
-               (there ? ":" + std::to_string(finding.span.begin.line) + ":" +
-                            std::to_string(finding.span.begin.column)
-                      : std::string()) +
-               ": " + finding.message +
-               (finding.suggestion.empty() ? "" : "; did you mean " + finding.suggestion + "?");
-    failed_ = failed_ || stops;
+    const bool error = finding.severity == Severity::error;
+    if (error && !failed_)
+      first_ = line_about(path, there != nullptr, finding);
+    else if ((finding.rule == "fsm_loop/S8" || finding.rule == "fsm_loop/S31") &&
+             unsupported_.empty())
+      unsupported_ = line_about(path, there != nullptr, finding);
+    failed_ = failed_ || error;
     findings_[path].push_back(std::move(finding));
+  }
+
+  static std::string line_about(const std::string& path, bool placed, const Finding& finding) {
+    const Position at = finding.span.begin;
+    return path + (placed ? ":" + std::to_string(at.line) + ":" + std::to_string(at.column) : "") +
+           ": " + finding.message +
+           (finding.suggestion.empty() ? "" : "; did you mean " + finding.suggestion + "?");
   }
 
   Loaded finished(std::optional<Json> definition) {
@@ -260,6 +264,7 @@ class Assembly {
       loaded.definition = std::move(definition);
     loaded.findings = std::move(findings_);
     loaded.error = std::move(first_);
+    loaded.unsupported = std::move(unsupported_);
     return loaded;
   }
 
@@ -270,6 +275,7 @@ class Assembly {
   bool reuses_ = false;  ///< the files use `from` or `import`, which are of the later generation
   bool failed_ = false;
   std::string first_;
+  std::string unsupported_;
 };
 
 }  // namespace

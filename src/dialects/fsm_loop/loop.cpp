@@ -100,6 +100,22 @@ ActionType action_type_of(const Value& body) {
                                                                   : ActionType::shell;
 }
 
+/// What of a state baton does not carry out (S31). A guard (S8) only leaves the state unguarded.
+std::string unsupported(const Value& body) {
+  if (json::text(body, "type") == "learning")
+    return "states of the type \"learning\"";
+  const auto action = json::text(body, "action_type");
+  const ActionRow* const type = row_of(kActions, action.value_or(""));
+  if (action && (type == nullptr || !type->supported))
+    return "actions of the type " + quoted_word(*action);
+  const Value* const evaluate = json::child(body, "evaluate");
+  const auto word = evaluate == nullptr ? std::nullopt : json::text(*evaluate, "type");
+  const EvaluatorRow* const evaluator = row_of(kEvaluators, word.value_or(""));
+  if (evaluator != nullptr && !evaluator->supported)
+    return "the evaluator " + quoted_word(*word);
+  return {};
+}
+
 /// Reads the states of one definition.
 class StateReader {
  public:
@@ -139,6 +155,7 @@ class StateReader {
     state.append_to_messages = text_of(body, "append_to_messages");
     state.idempotent = json::boolean(body, "idempotent").value_or(false);
     state.param = member_of(body, "param");
+    state.unsupported = unsupported(body);
     return state;
   }
 

@@ -79,6 +79,7 @@ struct LoopState {
   bool timeout_given = false;  ///< the definition gives the timeout; else it is a default
   bool idempotent = false;     ///< the action may be repeated after a crash
   bool context_passthrough = false;
+  std::string unsupported;  ///< what baton does not carry out here; empty: nothing
 
   /// Whether an agent runs the action (prompt, slash_command). Otherwise the shell runs it.
   bool by_agent() const {

@@ -283,6 +283,8 @@ void Machine::begin_state(Frame& frame, const LoopState& state) {
   frame.work.summary = summary;
   frame.work.limit = limit;
   snapshot_.memo.last_run.clear();
+  if (!state.unsupported.empty())
+    return fault(frame, "baton does not carry out " + state.unsupported);
   if (!state.loop.empty())
     return begin_child(frame, state);
   if (!state.action)

@@ -35,6 +35,7 @@ void fields(Record& record, Visit visit) {
   visit("resumed_at", record.resumed_at);
   visit("resume_count", record.resume_count);
   visit("max_steps", record.max_steps);
+  visit("ignore_unsupported", record.ignore_unsupported);
   visit("start", record.start);
   visit("archived", record.archived);
   visit("terminated_by", record.terminated_by);
@@ -51,6 +52,8 @@ constexpr std::string_view kLastFixed = "seq";
 bool has_content(const Value& value) {
   if (value.IsString())
     return value.GetStringLength() > 0;
+  if (value.IsBool())
+    return value.GetBool();
   if (value.IsObject())
     return !value.ObjectEmpty();
   return value.IsArray() ? !value.Empty() : json::integer(value).value_or(0) != 0;

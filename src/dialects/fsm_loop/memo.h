@@ -72,6 +72,7 @@ struct Record {
   std::int64_t resume_count = 0;
   std::int64_t seq = 0;                   ///< number of the last event
   std::optional<std::int64_t> max_steps;  ///< from the start; replaces that of the definition
+  bool ignore_unsupported = false;  ///< states that baton does not carry out fail when entered
   std::string start;          ///< id of the request that started it; empty: another program did
   std::string archived;       ///< folder of the run before; empty: none
   std::string terminated_by;  ///< why it has ended

@@ -15,7 +15,7 @@
 
 namespace baton::fsm_loop {
 
-/// Variables that every loop gets; `LC_*` also belongs to them.
+/// Variables that every loop gets; `LC_*` also belongs to them, and `PWD`, which is the root.
 inline constexpr std::array<std::string_view, 12> kUsualVariables = {
     "HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL",
     "TEMP", "TMP",  "TMPDIR",   "TZ",      "USER", "XDG_RUNTIME_DIR"};

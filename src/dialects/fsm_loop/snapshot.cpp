@@ -154,7 +154,7 @@ std::string Snapshot::definition_fault() const {
   return {};
 }
 
-Loaded Snapshot::loaded(const std::string& path) const {
+Loaded Snapshot::loaded(const std::string& path, bool ignore_unsupported) const {
   Library library = library_of(view.docs, view.options);
   // `reads` has asked for all wanted files. So a file that is not among the documents does not
   // exist.
@@ -165,9 +165,16 @@ Loaded Snapshot::loaded(const std::string& path) const {
   if (!loaded.definition)
     return loaded;
   loaded.error = access_fault(library, **loaded.definition, view.options);
+  if (loaded.error.empty() && !ignore_unsupported)
+    loaded.error = loaded.unsupported;
   if (!loaded.error.empty())
     loaded.definition.reset();
   return loaded;
+}
+
+std::string why_not(const Loaded& loaded) {
+  return loaded.error == loaded.unsupported ? loaded.error
+                                            : "the definition is not valid: " + loaded.error;
 }
 
 const Run* Snapshot::live() const {

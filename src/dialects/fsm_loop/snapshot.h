@@ -68,8 +68,9 @@ struct Snapshot {
   /// run in progress keeps the version from its start.
   std::string definition_fault() const;
   /// The definition, put together from all files that `reads` has asked for. None if it needs what
-  /// the configuration does not give to loops (shell_access.h).
-  Loaded loaded(const std::string& path) const;
+  /// the configuration does not give to loops (shell_access.h), or what baton does not carry out
+  /// unless that is to be ignored.
+  Loaded loaded(const std::string& path, bool ignore_unsupported) const;
   /// A run that has not ended, of any subject and role; nullptr if there is none.
   const Run* live() const;
   std::int64_t now_ms() const { return view.now.time_since_epoch().count(); }
@@ -79,6 +80,9 @@ struct Snapshot {
   /// Stops that clock while the loop waits for its scope or is paused.
   void keep_clock();
 };
+
+/// Why a loop does not begin or go on. There is no definition in `loaded`.
+std::string why_not(const Loaded& loaded);
 
 inline constexpr std::string_view kSubject = "main";
 /// The subject of the agent that continues after a handoff.

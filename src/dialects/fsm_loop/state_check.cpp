@@ -63,12 +63,19 @@ void shell(const Value& root, const State& state, std::string_view action, Findi
 
 void text(const State& state, const std::string& pointer, std::string_view value,
           FindingList& findings) {
-  for (const Placeholder& each : placeholders(value))
-    if (!each.fault.empty())
-      findings.error("S9", pointer,
-                     "in the state " + quoted_word(state.name) + " the placeholder " +
-                         quoted_word(spelled(value, each)) + " cannot be filled in: " + each.fault,
-                     {.found = spelled(value, each), .suggestion = each.meant});
+  for (const Placeholder& each : placeholders(value)) {
+    if (each.fault.empty())
+      continue;
+    const std::string message = "in the state " + quoted_word(state.name) + " the placeholder " +
+                                quoted_word(spelled(value, each)) +
+                                " cannot be filled in: " + each.fault;
+    const Detail detail = {.found = spelled(value, each), .suggestion = each.meant};
+    // An expansion of the shell, as in `${loop.name:0:19}`: the original meets it only at run time.
+    if (each.path.find(':') != std::string::npos)
+      findings.warning("S9", pointer, message + "; the state fails when it is entered", detail);
+    else
+      findings.error("S9", pointer, message, detail);
+  }
 }
 
 /// Warns about a program such as `/usr/bin/make`: without action_type an agent gets it.
@@ -226,7 +233,7 @@ class StateCheck {
 
   void not_supported(std::string_view key, const std::string& what) {
     findings_.warning("S31", at(key),
-                      "baton does not carry out " + what + "; it will not start this loop");
+                      "baton does not carry out " + what + std::string(kRefusedStart));
   }
 
   void pair(bool wrong, std::string_view key, const std::string& message) {

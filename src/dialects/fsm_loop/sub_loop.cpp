@@ -40,7 +40,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   const std::string path = place_of(snapshot_.paths.folder(), *name, library).path;
   if (path.empty())
     return fault(frame, "there is no loop " + quoted_word(*name));
-  Loaded loaded = snapshot_.loaded(path);
+  Loaded loaded = snapshot_.loaded(path, snapshot_.record().ignore_unsupported);
   if (!loaded.definition)
     return fault(frame, loaded.error);
   Frame child;
