@@ -1,5 +1,9 @@
 #include "base/digest.h"
 
+#include <array>
+
+#include <nettle/sha2.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -24,6 +28,22 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits) {
 }
 
 }  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  sha256_ctx state{};
+  sha256_init(&state);
+  sha256_update(&state, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+  std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
+  sha256_digest(&state, digest.size(), digest.data());
+  std::string out;
+  for (std::size_t i = 0; i < digest.size(); i += 8) {
+    std::uint64_t bits = 0;
+    for (std::size_t j = i; j < i + 8; ++j)
+      bits = (bits << 8U) | digest.at(j);
+    append_hex(out, bits);
+  }
+  return out;
+}
 
 Digest digest_of(std::string_view bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());

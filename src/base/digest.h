@@ -20,6 +20,9 @@ struct Digest {
 
 Digest digest_of(std::string_view bytes);
 
+/// SHA-256, as 64 hexadecimal digits: for names that other programs compute, too.
+std::string sha256_hex(std::string_view bytes);
+
 /// 32 hexadecimal digits.
 std::string hex(const Digest& digest);
 std::optional<Digest> parse_digest(std::string_view hex_digits);

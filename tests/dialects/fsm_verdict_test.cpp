@@ -794,7 +794,8 @@ TEST_CASE("a capture keeps what programs wrote, without the line ends at its end
   action.error_output = "oops\n";
   action.duration_ms = 12;
   CHECK(capture_of(action) ==
-        json_from(R"({"output": "a\n b ", "stderr": "oops", "exit_code": 3, "duration_ms": 12})"));
+        json_from(R"({"output": "a\n b ", "stderr": "oops", "exit_code": 3, "duration_ms": 12,
+                      "failure_type": "real", "timeout_kind": null})"));
   action.timeout_kind = "idle";
   CHECK(json::text(*capture_of(action), "timeout_kind") == "idle");
   action.output = std::string("a\xff\0b", 4);

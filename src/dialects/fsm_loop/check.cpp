@@ -95,8 +95,10 @@ const std::vector<KeyRow>& top_keys() {
        "max_steps on_max_steps on_max_iterations max_edge_revisits default_timeout "
        "default_idle_timeout singleton input_key required_inputs parameters from import fragments "
        "flow state_defs"},
-      {Since::later, Use::label, "description category labels visibility commands targets"},
-      {Since::later, Use::not_applied, "prompt_size_guard config session_mode pruning_profile"},
+      {Since::later, Use::label,
+       "description category labels visibility commands targets artifact_versioning "
+       "session_mode pruning_profile"},
+      {Since::later, Use::not_applied, "prompt_size_guard config"},
       {Since::later, Use::guard, "circuit host_guard tamper_guard prepatch_check"},
   });
   return rows;
@@ -112,8 +114,8 @@ const std::vector<KeyRow>& state_keys() {
        "loop with context_passthrough append_to_messages params agent throttle fragment type "
        "learning"},
       {Since::first, Use::label, "description"},
-      {Since::later, Use::not_applied,
-       "tools model effort request_path session_mode pruning_profile"},
+      {Since::later, Use::label, "session_mode pruning_profile"},
+      {Since::later, Use::not_applied, "tools model effort request_path"},
       {Since::later, Use::guard, "tamper_guard prepatch_check worktree cost_ceiling"},
   });
   return rows;

@@ -17,13 +17,20 @@ namespace {
 constexpr double kMostPid = 1e9;
 
 /// The values of the start, with those of `--set` on top.
-Result<Json> resumed_context(const Loop& loop, const Record& record, const Value& arguments) {
-  const Value* const set = json::child(arguments, "set");
-  if (set == nullptr)
-    return record.context;
-  if (!set->IsObject())
-    return fail(Errc::usage, "`set` is an object");
-  return complete_context(loop, merged(*record.context, *set));
+Result<Json> resumed_context(const Loop& loop, const Record& record, const Paths& paths,
+                             const Value& arguments) {
+  Json context = record.context;
+  if (const Value* const set = json::child(arguments, "set")) {
+    if (!set->IsObject())
+      return fail(Errc::usage, "`set` is an object");
+    auto complete = complete_context(loop, merged(*context, *set));
+    if (!complete)
+      return complete;
+    context = std::move(*complete);
+  }
+  if (auto added = add_run_values(loop, paths.run_folder(record.started_at), context); !added)
+    return pass_on(added);
+  return context;
 }
 
 /// Whether a line of the event file is about the loop itself, not about a loop inside it.
@@ -250,7 +257,7 @@ class RequestHandler {
     const auto max_steps = asked ? asked : record.max_steps;
     if (const std::string why = obstacle_by(loop, redo, max_steps); !why.empty())
       return reply(request, false, why);
-    auto context = resumed_context(loop, record, *request.arguments);
+    auto context = resumed_context(loop, record, snapshot_.paths, *request.arguments);
     if (!context)
       return reply(request, false, context.error().message);
     const bool ours = snapshot_.owned();

@@ -86,6 +86,13 @@ Result<Json> context_of(const Loop& loop, const Value& arguments) {
   return complete_context(loop, std::move(context));
 }
 
+/// A loop that names its run folder nowhere gets none. A loop inside of it may name it.
+bool uses_run_folder(const Loop& loop, const Value& definition) {
+  return json::dump(definition).find("context.run_dir") != std::string::npos ||
+         std::any_of(loop.states.begin(), loop.states.end(),
+                     [](const LoopState& state) { return !state.loop.empty(); });
+}
+
 }  // namespace
 
 Result<std::vector<Update>> create(const Request& request, const View& view) {
@@ -107,7 +114,8 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   auto definition = definition_of(snapshot, ignore_unsupported);
   if (!definition)
     return pass_on(definition);
-  const Loop loop = loop_of(**definition);
+  Loop loop = loop_of(**definition);
+  loop.max_steps = json::integer(*request.arguments, "max_steps").value_or(loop.max_steps);
   auto context = context_of(loop, *request.arguments);
   if (!context)
     return pass_on(context);
@@ -119,10 +127,16 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
                    "`; `baton stop " + text(view.flow) + "` ends it");
     return std::vector<Update>{};
   }
+  const std::string started_at = stamp(view.wall);
+  const std::string folder = snapshot.paths.run_folder(started_at);
+  const bool own_folder = json::child(*loop.context, "run_dir") == nullptr &&
+                          json::child(**context, "run_dir") == nullptr;
+  if (auto added = add_run_values(loop, folder, *context); !added)
+    return pass_on(added);
   Record record;
   record.loop_name = loop.name;
   record.current_state = loop.initial;
-  record.started_at = stamp(view.wall);
+  record.started_at = started_at;
   record.context = std::move(*context);
   record.start = request.id;
   if (const auto steps = json::integer(*request.arguments, "max_steps"))
@@ -141,6 +155,8 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
     updates.emplace_back(Move{snapshot.paths.events() + ".1", Digest{},
                               record.archived + "/events.jsonl.1", "the run before is kept"});
   }
+  if (own_folder && uses_run_folder(loop, **definition))
+    updates.emplace_back(Create{folder + ".keep", "", "a folder for the files of the run"});
   Json state = json_of(record, nullptr);
   state.set("updated_at", stamp(view.wall));
   if (before)

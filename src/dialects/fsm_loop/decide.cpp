@@ -262,8 +262,16 @@ std::vector<std::string> reads(const View& view) {
   if (!asked && !running)
     return cut_off ? std::vector<std::string>{snapshot.paths.events()} : std::vector<std::string>();
   // The definition of an instance belongs to another flow, so it is not among the documents.
-  std::vector<std::string> all = path.empty() ? snapshot.paths.definitions()
-                                              : wanted(path, library_of(view.docs, view.options));
+  const Library library = library_of(view.docs, view.options);
+  std::vector<std::string> all =
+      path.empty() ? snapshot.paths.definitions() : wanted(path, library);
+  for (const Frame& frame : snapshot.memo.frames)
+    if (!frame.work.child.empty()) {
+      const Place place = place_of(snapshot.paths.folder(), frame.work.child, library);
+      const std::vector<std::string> more =
+          place.path.empty() ? place.unknown : wanted(place.path, library);
+      all.insert(all.end(), more.begin(), more.end());
+    }
   if (asked && !snapshot.owned() && snapshot.state != nullptr)
     all.push_back(snapshot.paths.events());
   return all;

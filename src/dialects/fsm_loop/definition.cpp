@@ -263,10 +263,11 @@ std::vector<std::string_view> captures_of(const State& state) {
 }
 
 Graph::Graph(const Definition& definition, const Value& root) : definition_(definition) {
-  for (const char* const key : {"initial", "on_max_steps", "on_max_iterations"})
-    if (const auto name = json::text(root, key))
-      if (const auto found = definition.index.find(*name); found != definition.index.end())
-        starts_.push_back(found->second);
+  const auto state_in = [&](const char* key) {
+    const auto found = definition.index.find(text_of(root, key));
+    return found == definition.index.end() ? std::nullopt : std::optional(found->second);
+  };
+  start_ = state_in("initial");
   const bool maintain = json::boolean(root, "maintain").value_or(false);
   for (const State& state : definition.states) {
     std::vector<std::size_t>& to = ways_.emplace_back();
@@ -280,15 +281,21 @@ Graph::Graph(const Definition& definition, const Value& root) : definition_(defi
                found != definition.index.end())
         to.push_back(found->second);
     }
-    if (state.terminal() && maintain && !starts_.empty())
-      to.push_back(starts_.front());
+    if (state.terminal() && maintain && start_)
+      to.push_back(*start_);
     anywhere_.push_back(anywhere);
   }
+  // A limit leads there at the earliest after the first state.
+  for (const char* const key : {"on_max_steps", "on_max_iterations"})
+    if (const auto summary = state_in(key); summary && start_)
+      ways_[*start_].push_back(*summary);
 }
 
 std::vector<bool> Graph::reachable(std::string_view uncaptured) const {
   std::vector<bool> seen(ways_.size(), false);
-  std::vector<std::size_t> next = starts_;
+  std::vector<std::size_t> next;
+  if (start_)
+    next.push_back(*start_);
   while (!next.empty()) {
     const std::size_t state = next.back();
     next.pop_back();

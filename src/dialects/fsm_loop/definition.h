@@ -102,7 +102,7 @@ class Graph {
 
  private:
   const Definition& definition_;
-  std::vector<std::size_t> starts_;
+  std::optional<std::size_t> start_;
   std::vector<std::vector<std::size_t>> ways_;
   std::vector<bool> anywhere_;  ///< the state has a computed target
 };

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/values.h"
 #include "dialects/fsm_loop/verdict.h"
 #include "dialects/fsm_loop/words.h"
@@ -125,6 +126,7 @@ class DefinitionCheck {
     }
     if (definition_.open)
       return;
+    given();
     terminal();
     limit();
     ways();
@@ -162,6 +164,34 @@ class DefinitionCheck {
         findings_.warning("S32", member_pointer("/context", member.name.GetString()),
                           "a placeholder in a context value is not filled in; it stays as it is",
                           {.found = std::string(*text)});
+  }
+
+  /// Warns once about each value of the context that only the start can give.
+  void given() {
+    std::vector<std::string> known = texts_of(root_, "required_inputs");
+    known.emplace_back(json::text(root_, "input_key").value_or("input"));
+    known.insert(known.end(), kRunValues.begin(), kRunValues.end());
+    for (const char* const key : {"context", "parameters"})
+      for (const auto& member : members_in(root_, key))
+        known.emplace_back(json::name(member.name));
+    for (const State& state : definition_.states)
+      for (const std::string& text : {text_of(*state.body, "action"), prompt_of(*state.body)})
+        for (const Placeholder& each : placeholders(text)) {
+          const std::string name = each.path.substr(0, each.path.find('.'));
+          if (each.space != "context" || !each.fault.empty() || each.may_miss() ||
+              std::find(known.begin(), known.end(), name) != known.end())
+            continue;
+          known.push_back(name);
+          findings_.warning("S37", state.pointer,
+                            "nobody gives the value " + quoted_word(name) + " that the state " +
+                                quoted_word(state.name) + " needs; the start has to: `--set " +
+                                printable(name, 80) + "=VALUE`");
+        }
+  }
+
+  static std::string prompt_of(const Value& body) {
+    const Value* const evaluate = json::child(body, "evaluate");
+    return evaluate == nullptr ? std::string() : text_of(*evaluate, "prompt");
   }
 
   void known(const std::string& pointer, std::string_view key, std::string_view target,

@@ -39,19 +39,36 @@ std::optional<Operator> operator_of(const Judging& judging) {
   return parse_operator(json::text(*judging.state.evaluate, "operator").value_or("eq"));
 }
 
-/// The number after `KEY=` or `KEY:` on the last line that begins with it.
+/// The number at the beginning of a text, up to the first character that does not belong to it.
+std::string_view leading_number(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789.eE+-");
+  std::string_view number = text.substr(0, end);
+  // As in `3.` or `2e`, at the end of a sentence or before a word.
+  while (!number.empty() && !is_digit(number.back()))
+    number.remove_suffix(1);
+  return number;
+}
+
+/// The number after the last `KEY=` of the text, wherever it stands, or after a `KEY:` at the
+/// beginning of a line.
 Result<double> keyed_number(std::string_view text, std::string_view key) {
-  std::optional<std::string> found;
-  for (const std::string& line : split(text, '\n')) {
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin == std::string::npos || !std::string_view(line).substr(begin).starts_with(key))
+  constexpr std::string_view kBlank = " \t\r\n\f\v";
+  std::optional<std::string_view> found;
+  for (std::size_t at = text.find(key); at != std::string_view::npos && !key.empty();
+       at = text.find(key, at + 1)) {
+    const std::size_t sign = text.find_first_not_of(kBlank, at + key.size());
+    if (sign == std::string_view::npos)
+      break;
+    const std::size_t line = text.substr(0, at).rfind('\n') + 1;  // 0 on the first line
+    const bool first = trimmed(text.substr(line, at - line), " \t").empty();
+    if (text[sign] != '=' && !(text[sign] == ':' && first))
       continue;
-    const std::size_t sign = line.find_first_not_of(" \t", begin + key.size());
-    if (sign != std::string::npos && (line[sign] == '=' || line[sign] == ':'))
-      found = line.substr(sign + 1);
+    const std::size_t number = text.find_first_not_of(kBlank, sign + 1);
+    if (number != std::string_view::npos)
+      found = leading_number(text.substr(number));
   }
   if (!found)
-    return fail(Errc::not_found, "no line begins with `" + std::string(key) + "=`");
+    return fail(Errc::not_found, "there is no `" + std::string(key) + "=NUMBER`");
   return decimal(*found);
 }
 

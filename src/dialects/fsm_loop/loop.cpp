@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/digest.h"
 #include "base/json/document.h"
 #include "base/text.h"
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
+#include "dialects/fsm_loop/values.h"
 #include "dialects/kinds.h"
 #include "dialects/tables.h"
 
@@ -145,11 +147,11 @@ class StateReader {
             .value_or(state.terminal && std::find(kFailureNames.begin(), kFailureNames.end(),
                                                   name) != kFailureNames.end());
     state.on_maintain = text_of(body, "on_maintain");
-    times(body, state);
     state.retry = retry_of(body);
     state.rate_limit = rate_limit_of(body);
     state.throttle = throttle_of(body);
     state.loop = text_of(body, "loop");
+    times(body, state);
     state.with = member_of(body, "with");
     state.context_passthrough = json::boolean(body, "context_passthrough").value_or(false);
     state.append_to_messages = text_of(body, "append_to_messages");
@@ -170,7 +172,9 @@ class StateReader {
     if (!timeout)
       timeout = seconds_of(root_, "default_timeout");
     state.timeout_given = timeout.has_value();
-    if (timeout)
+    if (!state.loop.empty())
+      state.timeout = seconds_of(body, "timeout").value_or(Millis{0});
+    else if (timeout)
       state.timeout = *timeout;
     else if (generation_ == Generation::v1)
       state.timeout = kFirst;
@@ -224,6 +228,19 @@ void limits(const Value& root, Loop& loop) {
   loop.timeout = seconds_of(root, "timeout").value_or(Millis{0});
 }
 
+/// The value in the type of the parameter, where its text means one; else the value itself.
+Json converted(const Parameter& parameter, const Value& value) {
+  const auto text = json::text(value);
+  if (!text)
+    return Json(value);
+  if (parameter.type == "boolean" && (*text == "true" || *text == "false"))
+    return *text == "true";
+  if (parameter.type == "integer" || parameter.type == "number")
+    if (const auto number = decimal(*text))
+      return number_value(*number);
+  return Json(value);
+}
+
 bool fits(const Parameter& parameter, const Value& value) {
   if (parameter.type == "integer")
     return json::integer(value).has_value();
@@ -235,6 +252,26 @@ bool fits(const Parameter& parameter, const Value& value) {
     return std::any_of(parameter.values->Begin(), parameter.values->End(),
                        [&](const Value& each) { return json::equal(each, value); });
   return true;
+}
+
+const Value* known_value(const Loop& loop, const Json& context, std::string_view name) {
+  const Value* const given = json::child(*context, name);
+  return given != nullptr ? given : json::child(*loop.context, name);
+}
+
+void add_value(const Loop& loop, std::string_view name, const Json& value, Json& context) {
+  if (known_value(loop, context, name) == nullptr)
+    context.set(name, value);
+}
+
+/// The values that a loop gets wherever it runs, with the defaults of the original.
+void add_values_of_all(const Loop& loop, Json& context) {
+  constexpr std::size_t kHashDigits = 12;
+  if (const Value* const input = known_value(loop, context, "input"))
+    if (const auto text = json::text(*input))
+      add_value(loop, "input_hash", sha256_hex(*text).substr(0, kHashDigits), context);
+  add_value(loop, "readiness_threshold", 85, context);
+  add_value(loop, "outcome_threshold", 65, context);
 }
 
 bool empty(const Value* value) {
@@ -298,7 +335,12 @@ Result<void> fill_parameters(const Loop& loop, Json& context) {
       return fail(Errc::usage, "the loop " + loop.name + " needs the parameter " +
                                    quoted_word(parameter.name) + "; `--set " + parameter.name +
                                    "=VALUE` gives it");
-    if (given != nullptr && !fits(parameter, *given))
+    if (given == nullptr)
+      continue;
+    // A placeholder gives a text.
+    if (const Json value = converted(parameter, *given); fits(parameter, *value))
+      context.set(parameter.name, value);
+    else
       return fail(Errc::usage, "the parameter " + quoted_word(parameter.name) + " is of the type " +
                                    parameter.type + "; " + printable(json::dump(*given), 80) +
                                    " is not" +
@@ -307,6 +349,37 @@ Result<void> fill_parameters(const Loop& loop, Json& context) {
                                         : ""));
   }
   return {};
+}
+
+Result<void> add_run_values(const Loop& loop, std::string_view run_dir, Json& context) {
+  add_value(loop, "run_dir", std::string(run_dir), context);
+  add_value(loop, "max_steps", loop.max_steps, context);
+  if (loop.max_passes)
+    add_value(loop, "max_iterations", *loop.max_passes, context);
+  // baton has no design tokens. The loops that ask for them take an empty text for none.
+  add_value(loop, "design_tokens_context", "", context);
+  add_values_of_all(loop, context);
+  for (const LoopState& state : loop.states)
+    for (const std::string& text :
+         {state.action.value_or(""),
+          state.evaluate.is_null() ? std::string() : text_of(*state.evaluate, "prompt")})
+      for (const Placeholder& each : placeholders(text)) {
+        const std::string name = each.path.substr(0, each.path.find('.'));
+        if (each.space == "context" && each.fault.empty() && !each.may_miss() &&
+            known_value(loop, context, name) == nullptr)
+          return fail(Errc::usage,
+                      "the state " + quoted_word(state.name) + " needs the value " +
+                          quoted_word(name) + ", and nobody gives it; " +
+                          (name == loop.input_key ? "give it as INPUT, or with " : "add ") +
+                          "`--set " + printable(name, 80) + "=VALUE`");
+      }
+  return {};
+}
+
+void add_inner_run_values(const Loop& loop, const Value& around, Json& context) {
+  if (const Value* const run_dir = json::child(around, "run_dir"))
+    add_value(loop, "run_dir", Json(*run_dir), context);
+  add_values_of_all(loop, context);
 }
 
 void unpack_input(const Loop& loop, std::string_view input, Json& context) {

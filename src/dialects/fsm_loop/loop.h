@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,7 +65,7 @@ struct LoopState {
   std::vector<Row> shorthand;  ///< the targets of `on_X`, with X as verdict
   std::string next;            ///< target for every outcome; empty: by verdict
   std::string on_maintain;     ///< target; empty: the initial state
-  Millis timeout{0};           ///< of the action; 0: none
+  Millis timeout{0};           ///< of the action, or of the loop inside; 0: none
   Millis idle_timeout{0};      ///< 0: none
   Retry retry;
   RateLimit rate_limit;
@@ -149,6 +150,22 @@ Result<void> fill_parameters(const Loop& loop, Json& context);
 /// The context of a run, with the defaults of parameters. Errc::usage: as above, or a required
 /// input is missing or empty.
 Result<Json> complete_context(const Loop& loop, Json context);
+
+/// What the original puts into the context of every run. A value that the definition or the start
+/// gives stays as it is.
+inline constexpr std::array<std::string_view, 7> kRunValues = {"run_dir",
+                                                               "input_hash",
+                                                               "max_steps",
+                                                               "max_iterations",
+                                                               "readiness_threshold",
+                                                               "outcome_threshold",
+                                                               "design_tokens_context"};
+
+/// Adds the run values of a loop that somebody starts or resumes. `run_dir` is relative to the root
+/// and ends in a slash. Errc::usage: an action or a prompt needs a value that nobody gives.
+Result<void> add_run_values(const Loop& loop, std::string_view run_dir, Json& context);
+/// Adds the run values of a loop inside another one, whose context is `around`.
+void add_inner_run_values(const Loop& loop, const Value& around, Json& context);
 
 /// Adds the positional input of a start to the context. If the input is a JSON object and the
 /// context or the parameters know all its members, it is merged. Any other text goes to

@@ -27,7 +27,6 @@ void EventLog::add(std::string_view event, const Json& payload, std::size_t dept
 namespace {
 
 constexpr int kMostMoves = 100;  ///< steps in one decision; a loop may have no actions
-constexpr Millis kBreather{10};
 constexpr std::size_t kMostCommand = 131'071;  ///< bytes: Linux's limit for one argument
 
 }  // namespace
@@ -73,7 +72,10 @@ bool Machine::step() {
     case Step::judge:
       return ask_judge(frame);
     case Step::child:
-      break;
+      if (frame.work.child.empty())
+        break;
+      begin_child(frame, *state_of(frame));
+      return true;
   }
   // The memo has lost the frame of the loop inside, so the result of that loop is unknown.
   fault(frame, "the loop inside this state is not known any more");
@@ -138,10 +140,8 @@ bool Machine::enter(Frame& frame) {
             " is not in the definition; add it, or start a new run");
     return true;
   }
-  if (state->terminal) {
-    if (frame.work.summary)
-      end(Status::interrupted, std::string(frame.work.limit), false, {});
-    else if (loop_.maintain)
+  if (state->terminal && !frame.work.summary) {
+    if (loop_.maintain)
       restart(frame, *state);
     else
       end(state->failure ? Status::failed : Status::completed, "terminal", state->failure, {});
@@ -235,7 +235,7 @@ bool Machine::stopped_by_guard(Frame& frame, const LoopState& state) {
     const Transition transition =
         resolve_target(loop_, state, state.retry.exhausted, values(frame));
     events_.add("retry_exhausted", Json::object({{"state", state.name},
-                                                 {"retries", retries->second - 1},
+                                                 {"retries", retries->second},
                                                  {"next", transition.to}}));
     record.retries.erase(retries);
     if (transition.kind != Transition::Kind::to)

@@ -61,6 +61,9 @@ struct Wait {
 };
 std::optional<Wait> next_wait(const RateLimit& limit, const Waited& waited, std::string_view salt);
 
+/// Between two decisions of a loop that has nothing to wait for.
+inline constexpr Millis kBreather{10};
+
 // Executes a loop. Work that takes time (an action, a judge, a wait) becomes part of the decision.
 // Everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
 // (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state).
@@ -125,13 +128,14 @@ class Machine {
   void conclude(Frame& frame, const ActionResult* side);
   void apply_verdict(Frame& frame, const Verdict& verdict);
   void apply(Frame& frame, const Transition& transition, const std::string& verdict);
-  bool handle_signal(Frame& frame);
+  bool handle_signal(Frame& frame, const Transition* next, const std::string& verdict);
   void handle_handoff(Frame& frame, const std::string& text);
   void fault(Frame& frame, const std::string& why);
   void move(Frame& frame, const std::string& to, const std::string& verdict,
             const std::string& reason);
   void restart(Frame& frame, const LoopState& terminal);
   void begin_child(Frame& frame, const LoopState& state);
+  void wait_for_files(Frame& frame);
   void end_child(std::string_view terminated_by, bool failure, const std::string& error);
   void stop_clocks();
   void add_completed(Record& record, std::string_view terminated_by, const std::string& error);

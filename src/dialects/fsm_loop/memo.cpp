@@ -133,6 +133,7 @@ void fields(Work& work, Visit visit) {
   visit("until_ms", work.until_ms);
   visit("waits_since_ms", work.waits_since_ms);
   visit("beat_ms", work.next_wait_event_ms);
+  visit("child", work.child);
   visit("summary", work.summary);
   visit("limit", work.limit);
   visit("asked", work.asked);

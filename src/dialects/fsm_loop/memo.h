@@ -141,6 +141,7 @@ struct Work {
   std::int64_t until_ms = 0;            ///< nothing happens before this time of baton's clock
   std::int64_t waits_since_ms = 0;      ///< start of a long wait; 0: none
   std::int64_t next_wait_event_ms = 0;  ///< when the next event of a long wait is due
+  std::string child;                    ///< the loop inside, if its name was computed
   bool summary = false;                 ///< one last state runs at a limit; then the loop ends
   std::string limit;                    ///< with `summary`: the limit, as in `terminated_by`
 };

@@ -24,17 +24,20 @@ constexpr std::array kMarkers = {
 };
 constexpr std::string_view kBlanks = " \t\r";
 
-Signal of_line(std::string_view line, bool anywhere) {
+/// `behind`: the output after this line.
+Signal of_line(std::string_view line, std::string_view behind, bool anywhere) {
   for (const MarkerRow& row : kMarkers) {
     const auto at = anywhere ? line.find(row.marker) : line.find_first_not_of(kBlanks);
     if (at == std::string_view::npos || !line.substr(at).starts_with(row.marker))
       continue;
-    const std::string_view rest = line.substr(at + row.marker.size());
-    const std::string_view text = trimmed(rest);
-    // A blank must follow the marker, so that a longer word does not count.
-    if (text.empty() ? row.needs_text : kBlanks.find(rest.front()) == std::string_view::npos)
-      continue;
-    return Signal{row.kind, std::string(text)};
+    std::string_view text = trimmed(line.substr(at + row.marker.size()));
+    // The text may stand on the next line.
+    if (text.empty()) {
+      const std::string_view next = trimmed(behind);
+      text = trimmed(next.substr(0, next.find('\n')));
+    }
+    if (!text.empty() || !row.needs_text)
+      return Signal{row.kind, std::string(text)};
   }
   return {};
 }
@@ -132,7 +135,7 @@ Signal signal_in(std::string_view output, bool anywhere) {
   for (;;) {
     const auto newline = end == 0 ? std::string_view::npos : output.rfind('\n', end - 1);
     const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-    if (Signal signal = of_line(output.substr(begin, end - begin), anywhere);
+    if (Signal signal = of_line(output.substr(begin, end - begin), output.substr(end), anywhere);
         signal.kind != Signal::Kind::none)
       return signal;
     if (newline == std::string_view::npos)

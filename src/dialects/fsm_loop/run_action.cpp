@@ -357,6 +357,11 @@ void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   else
     frame.memory.set(state.name, verdict.memory);
   const ActionResult* const action = frame.work.result ? &*frame.work.result : nullptr;
+  if (const Value* const capture = json::child(*record.captured, state.capture);
+      capture != nullptr && capture->IsObject()) {
+    Json with_verdict(*capture);
+    record.captured.set(state.capture, with_verdict.set("verdict", verdict.name));
+  }
   Values values = this->values(frame);
   values.result = &*last;
   const Transition transition = transition_for(loop_, state, verdict, action, values);
@@ -371,7 +376,7 @@ void Machine::fault(Frame& frame, const std::string& why) {
   const Transition transition = transition_after_fault(loop_, state, why, values(frame));
   events_.add("action_error",
               Json::object({{"state", state.name}, {"error", why}, {"route", transition.to}}));
-  if (handle_signal(frame))
+  if (handle_signal(frame, nullptr, {}))
     return;
   if (transition.kind != Transition::Kind::to)
     return end(Status::failed, "error", false, transition.why.empty() ? why : transition.why);
@@ -385,10 +390,14 @@ void Machine::fault(Frame& frame, const std::string& why) {
 // ---- going on -----------------------------------------------------------------------------------
 
 void Machine::apply(Frame& frame, const Transition& transition, const std::string& verdict) {
-  if (handle_signal(frame))
+  if (handle_signal(frame, &transition, verdict))
     return;
-  if (frame.work.summary)
-    return end(Status::interrupted, std::string(frame.work.limit), false, {});
+  if (frame.work.summary) {
+    const std::string limit = frame.work.limit;
+    if (transition.kind == Transition::Kind::to)
+      move(frame, transition.to, verdict, transition.reason);
+    return end(Status::interrupted, limit, false, {});
+  }
   switch (transition.kind) {
     case Transition::Kind::error:
       return end(Status::failed, "error", false, transition.why);
@@ -437,8 +446,9 @@ void Machine::move(Frame& frame, const std::string& to, const std::string& verdi
     frame.work.until_ms = (snapshot_.view.now + loop_.backoff).time_since_epoch().count();
 }
 
-/// Handles a marker line in the output of the action. False if there is none.
-bool Machine::handle_signal(Frame& frame) {
+/// Handles a marker line in the output of the action. False if there is none. `next`: where the
+/// state leads; nullptr: nowhere.
+bool Machine::handle_signal(Frame& frame, const Transition* next, const std::string& verdict) {
   if (!frame.work.result)
     return false;
   const Signal signal = signal_in(frame.work.result->output, snapshot_.signals_anywhere);
@@ -453,8 +463,12 @@ bool Machine::handle_signal(Frame& frame) {
         end_child("interrupted", false, signal.text);
         return true;
       }
-      // The state stays the same and runs again after a resume.
+      // A resume goes on behind the action. Without a next state it runs the action again.
       frame.record.phase = Phase::entered;
+      if (next != nullptr && next->kind == Transition::Kind::to && !frame.work.summary)
+        move(frame, next->to, verdict, next->reason);
+      if (frame.record.status != Status::running)
+        return true;
       frame.work = Work{};
       snapshot_.memo.stopped_by = word(Situation::stopped_by_agent);
       halt(Status::interrupted, "interrupted", signal.text);

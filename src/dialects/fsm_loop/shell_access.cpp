@@ -56,7 +56,8 @@ std::vector<std::string> listed_variables(const Json& options) {
 bool gives_variable(const Json& options, std::string_view name) {
   const std::vector<std::string> listed = listed_variables(options);
   return std::find(kUsualVariables.begin(), kUsualVariables.end(), name) != kUsualVariables.end() ||
-         name.starts_with("LC_") || name == "PWD" || std::find(listed.begin(), listed.end(), name) != listed.end();
+         name.starts_with("LC_") || name == "PWD" ||
+         std::find(listed.begin(), listed.end(), name) != listed.end();
 }
 
 bool allows_shell(const Json& options) {

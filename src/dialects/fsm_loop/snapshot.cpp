@@ -57,7 +57,8 @@ std::vector<std::string> own_files(const Json& options) {
   std::string path(json::text(*options, "path").value_or(".loops"));
   while (path.size() > 1 && path.ends_with('/'))
     path.pop_back();
-  return {path + "/.history/{flow}/{part}", path + "/.running/{flow}.events.jsonl.1"};
+  return {path + "/.history/{flow}/{part}", path + "/.running/{flow}.events.jsonl.1",
+          path + "/runs/{flow}/.keep"};
 }
 
 std::string stem_of(const Json& options, std::string_view kind, std::string_view path) {
@@ -92,6 +93,14 @@ std::string Paths::archive(std::string_view started_at, std::string_view last) c
   if (last.size() > folder.size())
     std::from_chars(last.data() + folder.size() + 1, last.data() + last.size(), count);
   return folder + "." + std::to_string(count + 1);
+}
+
+std::string Paths::run_folder(std::string_view started_at) const {
+  constexpr std::size_t kCompact = 18;  // to the millisecond
+  std::string compact(started_at);
+  std::erase_if(compact, [](char c) { return c != 'T' && !is_digit(c); });
+  return folder_ + "/runs/" + name_ +
+         (loop_of_instance(name_).empty() ? "-" + compact.substr(0, kCompact) : "") + "/";
 }
 
 std::string_view loop_of_instance(std::string_view stem) {

@@ -31,6 +31,9 @@ class Paths {
   /// The folder for the files of a run that has ended and started at `started_at`. `last` is the
   /// folder of the run before, because two runs may start within one second.
   std::string archive(std::string_view started_at, std::string_view last) const;
+  /// The folder in which the actions of a run keep their files, with a slash behind it:
+  /// `.loops/runs/NAME-20260115T143000123/`. A run that has a name of its own keeps it.
+  std::string run_folder(std::string_view started_at) const;
 
  private:
   std::string folder_;

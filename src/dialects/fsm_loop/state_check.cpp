@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "dialects/fsm_loop/check.h"
+#include "dialects/fsm_loop/loop.h"
 #include "dialects/fsm_loop/values.h"
 #include "dialects/fsm_loop/words.h"
 #include "dialects/kinds.h"
@@ -34,8 +35,9 @@ bool harmless(const Value& root, const Placeholder& each) {
     value = json::child(*value, rest.substr(0, dot));
     rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
   }
+  // A value of the start or an own one of the run, such as its folder.
   if (value == nullptr)
-    return false;
+    return std::find(kRunValues.begin(), kRunValues.end(), each.path) != kRunValues.end();
   const auto text = json::text(*value);
   return text ? text->find_first_not_of(kPlain) == std::string_view::npos
               : value->IsNumber() || value->IsBool();
@@ -47,6 +49,7 @@ void shell(const Value& root, const State& state, std::string_view action, Findi
   if (all.size() == 1 && all[0].begin == 0 && all[0].end == action.size())
     return;
   ShellQuotes quotes(action);
+  std::vector<std::string> told;
   for (const Placeholder& each : all) {
     if (!each.fault.empty() || quotes.quoted_at(each.begin))
       continue;
@@ -55,6 +58,9 @@ void shell(const Value& root, const State& state, std::string_view action, Findi
         each.path.ends_with(".duration_ms") || harmless(root, each))
       continue;
     const std::string text = spelled(action, each);
+    if (std::find(told.begin(), told.end(), text) != told.end())
+      continue;
+    told.push_back(text);
     findings.warning("S27", member_pointer(state.pointer, "action"),
                      "the value of " + quoted_word(text) + " reaches the shell without quotes",
                      {.found = text, .suggestion = text.substr(0, text.size() - 1) + ":shell}"});
@@ -160,7 +166,9 @@ class StateCheck {
     for (const auto& member : body_.GetObject())
       shorthand = shorthand || is_verdict_key(member.name.GetString());
     if (state_.terminal()) {
-      if (has("action"))
+      const bool summary = json::text(root_, "on_max_steps") == state_.name ||
+                           json::text(root_, "on_max_iterations") == state_.name;
+      if (has("action") && !summary && json::boolean(root_, "terminal_action_ok") != true)
         findings_.warning("S29", at("action"),
                           "a terminal state runs no action; this one never runs");
       return;
@@ -304,7 +312,9 @@ void check_texts(const Value& root, const State& state, FindingList& findings) {
     return;
   text(state, member_pointer(state.pointer, "action"), *action, findings);
   program(state, *action, findings);
-  if (is_shell_action(*state.body))
+  // The fragment of an open state may give it to an agent.
+  if (is_shell_action(*state.body) &&
+      (!state.open || json::child(*state.body, "action_type") != nullptr))
     shell(root, state, *action, findings);
 }
 
@@ -315,15 +325,19 @@ void check_captured(const Definition& definition, std::size_t index, const Graph
   if (!action || state.terminal())
     return;
   std::vector<std::string_view> known;
-  for (const State& each : definition.states)
+  // The fragment of an open state may capture anything.
+  bool open = false;
+  for (const State& each : definition.states) {
+    open = open || each.open;
     for (const std::string_view name : captures_of(each))
       known.push_back(name);
+  }
   for (const Placeholder& each : captured(*action)) {
     const std::string name = each.path.substr(0, each.path.find('.'));
     const bool previous = each.space == "prev";
     const bool ever = std::find(known.begin(), known.end(), name) != known.end();
     if (previous ? state.name != text_of(*definition.root, "initial")
-                 : ever && !graph.reachable(name)[index])
+                 : (ever && !graph.reachable(name)[index]) || (!ever && open))
       continue;
     findings.warning(
         "S26", member_pointer(state.pointer, "action"),

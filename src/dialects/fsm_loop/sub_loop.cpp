@@ -1,5 +1,8 @@
 // The part of the machine that runs a loop inside a state of another one.
 
+#include <algorithm>
+#include <array>
+
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
 #include "dialects/fsm_loop/loop.h"
@@ -26,7 +29,39 @@ Json passed_through(const Value& context, const Value& captured, const Value& ow
   return passed;
 }
 
+/// A state's `timeout` bounds that of its loop.
+void bound_time(const LoopState& state, Json& definition) {
+  const auto own = json::number(*definition, "timeout");
+  const double most = static_cast<double>(state.timeout.count()) / 1000;
+  if (state.timeout > Millis(0) && (!own || *own == 0 || *own > most))
+    definition.set("timeout", most);
+}
+
+/// Whether a limit has cut the loop off before it came to an end.
+bool cut_off(std::string_view terminated_by) {
+  constexpr std::array<std::string_view, 4> kWords = {"timeout", "max_steps", "max_iterations",
+                                                      "max_iterations_reached"};
+  return std::find(kWords.begin(), kWords.end(), terminated_by) != kWords.end();
+}
+
+std::string_view verdict_of(std::string_view terminated_by, bool failure) {
+  if (terminated_by == "error")
+    return "error";
+  return terminated_by == "terminal" && !failure ? "yes" : "no";
+}
+
+bool leads_on(const LoopState& state, std::string_view verdict) {
+  const std::vector<Row>& rows = state.routes ? state.route : state.shorthand;
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return row.verdict == verdict; });
+}
+
 }  // namespace
+
+void Machine::wait_for_files(Frame& frame) {
+  frame.work.until_ms = (snapshot_.view.now + kBreather).time_since_epoch().count();
+  decision_.wake = snapshot_.view.now + kBreather;
+}
 
 void Machine::begin_child(Frame& frame, const LoopState& state) {
   const Values values = this->values(frame);
@@ -38,6 +73,12 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
                  "loops run inside each other more than " + std::to_string(kMostFrames) + " deep");
   const Library library = library_of(snapshot_.view.docs, snapshot_.view.options);
   const std::string path = place_of(snapshot_.paths.folder(), *name, library).path;
+  // `reads` asks for the files of a loop whose name was computed just now.
+  if (path.empty() && frame.work.child != *name) {
+    frame.work.child = *name;
+    frame.work.step = Step::child;
+    return wait_for_files(frame);
+  }
   if (path.empty())
     return fault(frame, "there is no loop " + quoted_word(*name));
   Loaded loaded = snapshot_.loaded(path, snapshot_.record().ignore_unsupported);
@@ -45,6 +86,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
     return fault(frame, loaded.error);
   Frame child;
   child.definition = std::move(*loaded.definition);
+  bound_time(state, child.definition);
   const Loop loop = loop_of(*child.definition);
   Json context = state.context_passthrough
                      ? passed_through(*context_, *frame.record.captured, *loop.context)
@@ -57,6 +99,7 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   }
   if (auto filled = fill_parameters(loop, context); !filled)
     return fault(frame, filled.error().message);
+  add_inner_run_values(loop, *context_, context);
   child.record.loop_name = loop.name;
   child.record.current_state = loop.initial;
   child.record.started_at = stamp(snapshot_.view.wall);
@@ -86,12 +129,14 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   }
   const bool well = terminated_by == "terminal" && !failure;
   frame.record.phase = Phase::action_done;
-  if (state->hands_back() && !child.captured->ObjectEmpty() &&
-      !add_capture(frame, state->name, child.captured))
+  // Later states read `${captured.STATE.terminated_by}`.
+  const Json known = state->hands_back() ? child.captured : Json::object();
+  if (!add_capture(frame, state->name, merged(*known, *outcome)))
     return;
   const Json end = merged(*Json::object({{"output", ""},
                                          {"stderr", ""},
                                          {"exit_code", well ? 0 : 1},
+                                         {"verdict", verdict_of(terminated_by, failure)},
                                          {"captured", child.captured}}),
                           *outcome);
   if (!state->capture.empty() && !add_capture(frame, state->capture, end))
@@ -102,10 +147,9 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
     return apply(frame, transition_by_next(loop_, *state, &result, values(frame)), {});
   }
   Verdict verdict;
-  verdict.name = native_verdict(loop_.generation, well                       ? "yes"
-                                                  : terminated_by == "error" ? "error"
-                                                                             : "no");
-  verdict.type = "loop";
+  verdict.name = native_verdict(loop_.generation, verdict_of(terminated_by, failure));
+  if (cut_off(terminated_by) && leads_on(*state, "timeout"))
+    verdict.name = "timeout";
   verdict.details = outcome;
   apply_verdict(frame, verdict);
 }

@@ -320,16 +320,51 @@ bool computed(std::string_view text) {
 }
 
 bool ShellQuotes::quoted_at(std::size_t place) {
-  for (; next_ < std::min(place, text_.size()); ++next_) {
-    const char c = text_[next_];
-    if (c == '\\' && quote_ != '\'')
-      ++next_;
-    else if (quote_ != 0)
-      quote_ = c == quote_ ? '\0' : quote_;
-    else if (c == '\'' || c == '"')
-      quote_ = c;
+  while (next_ < std::min(place, text_.size()))
+    step();
+  return place < document_end_ ? !expands_ : quote_ != 0;
+}
+
+void ShellQuotes::step() {
+  if (next_ < document_end_) {
+    next_ = document_end_;
+    return;
   }
-  return quote_ != 0;
+  const char c = text_[next_];
+  if (c == '\\' && quote_ != '\'')
+    ++next_;
+  else if (quote_ != 0)
+    quote_ = c == quote_ ? '\0' : quote_;
+  else if (c == '\'' || c == '"')
+    quote_ = c;
+  else if (text_.substr(next_).starts_with("<<") && !text_.substr(next_).starts_with("<<<"))
+    return begin_document();
+  else if (c == '\n' && !delimiter_.empty())
+    return end_line();
+  ++next_;
+}
+
+/// Reads `<<END`, `<<-END` or `<<'END'`. The document begins with the next line.
+void ShellQuotes::begin_document() {
+  next_ = std::min(text_.find_first_not_of("<- \t", next_), text_.size());
+  const std::string_view rest = text_.substr(next_);
+  const std::string_view plain =
+      rest.substr(std::min(rest.find_first_not_of("'\"\\"), rest.size()));
+  expands_ = plain.size() == rest.size();
+  delimiter_ = plain.substr(0, plain.find_first_of("'\" \t\n;|&<>()"));
+  next_ += rest.size() - plain.size() + delimiter_.size() + (expands_ || rest[0] == '\\' ? 0 : 1);
+}
+
+void ShellQuotes::end_line() {
+  std::size_t line = ++next_;
+  while (line < text_.size()) {
+    const std::size_t end = std::min(text_.find('\n', line), text_.size());
+    if (trimmed(text_.substr(line, end - line), "\t") == delimiter_)
+      break;
+    line = end + 1;
+  }
+  delimiter_ = {};
+  document_end_ = std::min(line, text_.size());
 }
 
 Result<double> decimal(std::string_view text) {

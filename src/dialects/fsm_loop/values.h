@@ -39,7 +39,8 @@ std::vector<Placeholder> placeholders(std::string_view text);
 /// Whether the text has a placeholder. A target that has one is computed at run time.
 bool computed(std::string_view text);
 
-/// Says which positions of a shell command are inside quotes. Reads the text once.
+/// Says which positions of a shell command are inside quotes, or in a here-document that the shell
+/// does not expand (`<<'END'`). Reads the text once.
 class ShellQuotes {
  public:
   explicit ShellQuotes(std::string_view text) : text_(text) {}
@@ -47,9 +48,16 @@ class ShellQuotes {
   bool quoted_at(std::size_t place);
 
  private:
+  void step();
+  void begin_document();
+  void end_line();
+
   std::string_view text_;
   std::size_t next_ = 0;
-  char quote_ = 0;  ///< the open one; 0: none
+  char quote_ = 0;                ///< the open one; 0: none
+  std::string_view delimiter_;    ///< of the here-document that begins with the next line
+  bool expands_ = true;           ///< the shell expands that document
+  std::size_t document_end_ = 0;  ///< of the present here-document; 0: none
 };
 
 // Fills in the placeholders of a text, and reads numbers as the original does.

@@ -297,8 +297,13 @@ Json capture_of(const ActionResult& action) {
                                {"stderr", without_line_ends(action.error_output)},
                                {"exit_code", action.exit_code},
                                {"duration_ms", action.duration_ms}});
-  if (!action.timeout_kind.empty())
-    capture.set("timeout_kind", action.timeout_kind);
+  // The words of the original. A verdict follows once there is one.
+  constexpr std::array<std::string_view, 5> kFailures = {"real", "transient", "transient",
+                                                         "infra_retry", "non_recoverable"};
+  const bool well = action.exit_code == 0;
+  capture.set("failure_type",
+              well ? "" : Json(kFailures.at(static_cast<std::size_t>(failure_of(action)))));
+  capture.set("timeout_kind", action.timeout_kind.empty() ? Json() : Json(action.timeout_kind));
   return capture;
 }
 
@@ -441,6 +446,12 @@ Transition transition_for(const Loop& loop, const LoopState& state, const Verdic
   const std::vector<Row>& rows = state.routes ? state.route : state.shorthand;
   if (verdict.name == "cannot_judge" && target_of(rows, verdict.name) == nullptr)
     return undecided(loop, state, verdict, values);
+  // A token stands for itself: `success` is not `yes`.
+  if (state.routes && state.evaluator == Evaluator::classify && !is_error(verdict.name) &&
+      std::none_of(rows.begin(), rows.end(),
+                   [&](const Row& row) { return row.verdict == verdict.name; }))
+    if (const std::string* const any = target_of(rows, "_"))
+      return resolve_target(loop, state, *any, values);
   const auto by = state.routes ? by_route : by_shorthand;
   const std::string* target = by(state, verdict.name);
   // For a loop inside, an error without a target counts as no.

@@ -76,9 +76,8 @@ inline constexpr std::array kEvaluators = {
     EvaluatorRow{"harbor_scorer", Evaluator::harbor_scorer, {}, true, true},
     EvaluatorRow{"diff_stall", Evaluator::diff_stall, {}, true, true},
     EvaluatorRow{"action_stall", Evaluator::action_stall, {}, true, true},
-    EvaluatorRow{"score_stall", Evaluator::score_stall, {"history_file"}, false, true},
-    EvaluatorRow{
-        "open_question_stall", Evaluator::open_question_stall, {"history_file"}, false, true},
+    EvaluatorRow{"score_stall", Evaluator::score_stall, {}, false, true},
+    EvaluatorRow{"open_question_stall", Evaluator::open_question_stall, {}, false, true},
     EvaluatorRow{"classify", Evaluator::classify, {}, true, true, true},
     EvaluatorRow{"comparator", Evaluator::comparator, {"baseline_path"}, false, true, true},
     EvaluatorRow{"contract", Evaluator::contract, {"pairs"}, false, true},
