@@ -159,7 +159,7 @@ struct Loaded {
 };
 
 /// Puts the definition in `path` together and checks it by all rules. Its sub-loops must exist and
-/// get their required parameters. Their own rules are checked when they are loaded.
+/// get their required parameters, and be fit to run themselves.
 Loaded load(const std::string& path, const Library& library);
 
 /// For `Dialect::related`: the files that the flow's definitions name and the library does not have

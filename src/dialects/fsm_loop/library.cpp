@@ -64,6 +64,7 @@ class Assembly {
   }
 
   Loaded judged(const std::string& path) {
+    judged_->try_emplace(path);
     const std::optional<Json> root = whole(path);
     if (!root)
       return finished(std::nullopt);
@@ -175,13 +176,28 @@ class Assembly {
         missing(file_of(pointer), pointer, *name);
         continue;
       }
-      Assembly other(library_);
-      if (const auto root = other.whole(there.path))
-        parameters(state, *root);
-      else
+      const Loaded& inner = judged_inner(there.path);
+      if (inner.definition)
+        parameters(state, *inner.definition);
+      else if (!inner.error.empty())
         error(file_of(pointer), pointer,
-              "the loop " + quoted_word(*name) + " cannot be put together: " + other.first_);
+              "the loop " + quoted_word(*name) + " cannot run: " + inner.error);
+      else if (const auto root = Assembly(library_).whole(there.path))
+        parameters(state, *root);
+      if (unsupported_.empty())
+        unsupported_ = inner.unsupported;
     }
+  }
+
+  /// Each loop is judged once. One that runs itself is not known yet, and found fit by that.
+  const Loaded& judged_inner(const std::string& path) {
+    if (!judged_->contains(path)) {
+      Assembly other(library_);
+      other.judged_ = judged_;
+      Loaded loaded = other.judged(path);
+      (*judged_)[path] = std::move(loaded);
+    }
+    return judged_->at(path);
   }
 
   /// Checks that the state gives the required parameters of its sub-loop.
@@ -272,6 +288,8 @@ class Assembly {
   std::vector<std::string> files_;  ///< the definition, then its parents
   std::vector<const Document*> documents_;
   std::map<std::string, Findings> findings_;
+  std::shared_ptr<std::map<std::string, Loaded>> judged_ =
+      std::make_shared<std::map<std::string, Loaded>>();  ///< inner loops, by path
   bool reuses_ = false;  ///< the files use `from` or `import`, which are of the later generation
   bool failed_ = false;
   std::string first_;

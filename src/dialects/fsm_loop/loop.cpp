@@ -30,6 +30,12 @@ std::optional<Millis> seconds_of(const Value& object, std::string_view key) {
   return count ? std::optional(seconds(*count)) : std::nullopt;
 }
 
+/// A time of 0 is as good as none.
+std::optional<Millis> time_limit(const Value& object, std::string_view key) {
+  const auto time = seconds_of(object, key);
+  return time == Millis(0) ? std::nullopt : time;
+}
+
 Json member_of(const Value& object, std::string_view key) {
   const Value* const value = json::child(object, key);
   return value == nullptr ? Json() : Json(*value);
@@ -168,9 +174,9 @@ class StateReader {
     state.idle_timeout =
         seconds_of(body, "idle_timeout")
             .value_or(seconds_of(root_, "default_idle_timeout").value_or(Millis{0}));
-    auto timeout = seconds_of(body, "timeout");
+    auto timeout = time_limit(body, "timeout");
     if (!timeout)
-      timeout = seconds_of(root_, "default_timeout");
+      timeout = time_limit(root_, "default_timeout");
     state.timeout_given = timeout.has_value();
     if (!state.loop.empty())
       state.timeout = seconds_of(body, "timeout").value_or(Millis{0});
