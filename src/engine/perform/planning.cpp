@@ -340,6 +340,10 @@ std::set<FlowId> Planning::hold_existing(Draft& next, const PlanningContext& now
                     [](const Hold& hold) { return hold.cause.reason == Reason::existing; }))
       again.insert(flow);
   wanting.insert(again.begin(), again.end());
+  // A flow that somebody starts is no leftover.
+  for (const Request& request : next.commit.requests)
+    if (request.verb == "start")
+      wanting.erase(request.flow);
   if (wanting.size() <= setup_.max_existing)
     return again;
   for (const FlowId& flow : wanting)
