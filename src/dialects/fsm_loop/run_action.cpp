@@ -394,8 +394,12 @@ void Machine::apply(Frame& frame, const Transition& transition, const std::strin
     return;
   if (frame.work.summary) {
     const std::string limit = frame.work.limit;
-    if (transition.kind == Transition::Kind::to)
-      move(frame, transition.to, verdict, transition.reason);
+    // Not `move`: its limits would end the loop a second time.
+    if (transition.kind == Transition::Kind::to) {
+      const std::string from = frame.record.current_state;
+      events_.add("route", Json::object({{"from", from}, {"to", transition.to}}));
+      change_state(frame.record, from, transition.to);
+    }
     return end(Status::interrupted, limit, false, {});
   }
   switch (transition.kind) {
