@@ -236,9 +236,10 @@ class World:
         return self.daemon
 
     def serves(self):
-        """Whether the daemon that was started answers for the root; true, too, when it has ended."""
+        """Whether the daemon that was started answers for the root and has written how it watches (before that,
+        commands know its lock only); true, too, when it has ended."""
         return (self.daemon.poll() is not None
-                or f"served by process {self.daemon.pid} " in self.call("status", code=None).stdout)
+                or re.search(rf"served by process {self.daemon.pid} since \S+ \(", self.call("status", code=None).stdout))
 
     def once(self):
         """`baton run --once`: until there is nothing left to do."""
