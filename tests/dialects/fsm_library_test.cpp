@@ -388,9 +388,8 @@ TEST_CASE("what baton does not carry out is named once, and is no error") {
   CHECK(with("").unsupported.find("baton does not carry out actions of the type \"mcp_tool\"") !=
         std::string::npos);
   CHECK(with("").definition);
-  for (const char* const guard :
-       {"circuit: {repeated_failure: {window: 3}}", "host_guard: {enabled: true}", "host_guard: {}",
-        "tamper_guard: revert", "prepatch_check: fail"}) {
+  for (const char* const guard : {"host_guard: {enabled: true}", "host_guard: {}",
+                                  "tamper_guard: revert", "prepatch_check: fail"}) {
     CAPTURE(guard);
     const Loaded loaded = with(std::string(guard) + "\n");
     CHECK(loaded.definition);

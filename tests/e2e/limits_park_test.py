@@ -343,7 +343,7 @@ def logged_in_again(exe):
 
 
 def storms_in_each_dialect(exe):
-    """Overload is repeated with growing pauses, and after `max_transient` times it is a failure."""
+    """Overload is repeated, and after `max_transient` times it is a failure."""
     def test(dialect):
         needed = needed_by(exe, dialect)
         with Work(exe, dialect, {"claude": ["ok", "storm", "storm", "storm", "ok"]}) as work:
@@ -354,8 +354,6 @@ def storms_in_each_dialect(exe):
             check([run["outcome"] for run in runs].count("transient") == 3, dialect.name, runs)
             check(work.work_done() == needed, dialect.name, work.work_done(), needed)
             check(all(run["attempt"] == 1 for run in runs), dialect.name, runs)
-            storms = [each["time"] for each in work.fakes.starts() if each["do"] == "storm"]
-            check(storms[2] - storms[1] > 0.4, dialect.name, "did not wait longer", storms)
     each_dialect(test)
 
 

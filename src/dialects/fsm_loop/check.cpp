@@ -94,12 +94,12 @@ const std::vector<KeyRow>& top_keys() {
       {Since::later, Use::applied,
        "max_steps on_max_steps on_max_iterations max_edge_revisits default_timeout "
        "default_idle_timeout singleton input_key required_inputs parameters from import fragments "
-       "flow state_defs"},
+       "flow state_defs circuit"},
       {Since::later, Use::label,
        "description category labels visibility commands targets artifact_versioning "
        "session_mode pruning_profile"},
       {Since::later, Use::not_applied, "prompt_size_guard config"},
-      {Since::later, Use::guard, "circuit host_guard tamper_guard prepatch_check"},
+      {Since::later, Use::guard, "host_guard tamper_guard prepatch_check"},
   });
   return rows;
 }

@@ -223,6 +223,13 @@ Json merged(const Value& under, const Value& over) {
   return result;
 }
 
+const Value* repeated_failure_in(const Value& root) {
+  const Value* const circuit = json::child(root, "circuit");
+  const Value* const failure =
+      circuit == nullptr ? nullptr : json::child(*circuit, "repeated_failure");
+  return failure == nullptr || !failure->IsObject() ? nullptr : failure;
+}
+
 std::vector<Reference> references(const State& state) {
   std::vector<Reference> all;
   const auto add = [&](const std::string& pointer, const std::string& key, const Value& value) {
@@ -263,11 +270,13 @@ std::vector<std::string_view> captures_of(const State& state) {
 }
 
 Graph::Graph(const Definition& definition, const Value& root) : definition_(definition) {
-  const auto state_in = [&](const char* key) {
-    const auto found = definition.index.find(text_of(root, key));
+  const auto state_in = [&](const Value& object, const char* key) {
+    const auto found = definition.index.find(text_of(object, key));
     return found == definition.index.end() ? std::nullopt : std::optional(found->second);
   };
-  start_ = state_in("initial");
+  start_ = state_in(root, "initial");
+  if (const Value* const failure = repeated_failure_in(root))
+    guard_ = state_in(*failure, "on_repeated_failure");
   const bool maintain = json::boolean(root, "maintain").value_or(false);
   for (const State& state : definition.states) {
     std::vector<std::size_t>& to = ways_.emplace_back();
@@ -287,7 +296,7 @@ Graph::Graph(const Definition& definition, const Value& root) : definition_(defi
   }
   // A limit leads there at the earliest after the first state.
   for (const char* const key : {"on_max_steps", "on_max_iterations"})
-    if (const auto summary = state_in(key); summary && start_)
+    if (const auto summary = state_in(root, key); summary && start_)
       ways_[*start_].push_back(*summary);
 }
 
@@ -296,6 +305,9 @@ std::vector<bool> Graph::reachable(std::string_view uncaptured) const {
   std::vector<std::size_t> next;
   if (start_)
     next.push_back(*start_);
+  // A guard leads there from any state, also from one that captures.
+  if (guard_ && uncaptured.empty())
+    next.push_back(*guard_);
   while (!next.empty()) {
     const std::size_t state = next.back();
     next.pop_back();

@@ -61,6 +61,9 @@ Json long_form(const Definition& definition);
 /// `over` on top of `under`. Maps are merged; any other value of `over` replaces that of `under`.
 Json merged(const Value& under, const Value& over);
 
+/// The member `circuit.repeated_failure`; nullptr: there is none.
+const Value* repeated_failure_in(const Value& root);
+
 /// All targets of a state, including those in `route`, in the order of the file.
 std::vector<Reference> references(const State& state);
 
@@ -97,12 +100,14 @@ class Graph {
   Graph(const Definition& definition, const Value& root);
 
   /// For each state: whether the loop can reach it from the initial state or from the state of a
-  /// limit. With `uncaptured`, only ways count on which no earlier state captures that name.
+  /// limit or guard. With `uncaptured`, only ways count on which no earlier state captures that
+  /// name.
   std::vector<bool> reachable(std::string_view uncaptured = {}) const;
 
  private:
   const Definition& definition_;
   std::optional<std::size_t> start_;
+  std::optional<std::size_t> guard_;  ///< where `circuit` leads
   std::vector<std::vector<std::size_t>> ways_;
   std::vector<bool> anywhere_;  ///< the state has a computed target
 };

@@ -117,6 +117,7 @@ class DefinitionCheck {
       if (const auto target = json::text(root_, key))
         known(member_pointer("", key), key, *target,
               key == std::string_view("initial") ? "S1" : "S3");
+    circuit();
     for (const State& state : definition_.states) {
       check_state_body(root_, state, findings_);
       for (const Reference& reference : references(state)) {
@@ -130,6 +131,20 @@ class DefinitionCheck {
     terminal();
     limit();
     ways();
+  }
+
+  void circuit() {
+    const Value* const failure = repeated_failure_in(root_);
+    if (failure == nullptr)
+      return;
+    const std::string pointer = "/circuit/repeated_failure";
+    if (const auto target = json::text(*failure, "on_repeated_failure");
+        target && *target != "abort")
+      known(pointer + "/on_repeated_failure", "on_repeated_failure", *target, "S3");
+    if (!items_in(*failure, "progress_paths").Empty())
+      findings_.warning(
+          "S8", pointer + "/progress_paths",
+          "baton does not look for progress in these files" + std::string(kRefusedStart));
   }
 
   /// Checks the name, because it becomes part of file names.

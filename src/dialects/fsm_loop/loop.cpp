@@ -89,11 +89,11 @@ RateLimit rate_limit_of(const Value& body) {
   return limit;
 }
 
-std::optional<Throttle> throttle_of(const Value& body) {
+Throttle throttle_of(const Value& body) {
+  Throttle throttle;
   const Value* const given = json::child(body, "throttle");
   if (given == nullptr)
-    return std::nullopt;
-  Throttle throttle;
+    return throttle;
   throttle.normal_max = json::integer(*given, "normal_max").value_or(throttle.normal_max);
   throttle.warn_max = json::integer(*given, "warn_max").value_or(throttle.warn_max);
   throttle.hard_max = json::integer(*given, "hard_max").value_or(throttle.hard_max);
@@ -155,7 +155,8 @@ class StateReader {
     state.on_maintain = text_of(body, "on_maintain");
     state.retry = retry_of(body);
     state.rate_limit = rate_limit_of(body);
-    state.throttle = throttle_of(body);
+    if (generation_ == Generation::modern)
+      state.throttle = throttle_of(body);
     state.loop = text_of(body, "loop");
     times(body, state);
     state.with = member_of(body, "with");
@@ -216,6 +217,19 @@ std::vector<Parameter> parameters_of(const Value& root) {
   return all;
 }
 
+std::optional<RepeatedFailure> repeated_failure_of(const Value& root) {
+  const Value* const given = repeated_failure_in(root);
+  if (given == nullptr)
+    return std::nullopt;
+  RepeatedFailure failure;
+  failure.window = json::integer(*given, "window").value_or(failure.window);
+  failure.recurrent = json::integer(*given, "recurrent_window");
+  failure.target = text_of(*given, "on_repeated_failure");
+  if (failure.target == "abort")
+    failure.target.clear();
+  return failure;
+}
+
 /// Reads the limits. Without `max_steps`, `max_iterations` is the old name of `max_steps`.
 void limits(const Value& root, Loop& loop) {
   const auto steps = json::integer(root, "max_steps");
@@ -230,6 +244,7 @@ void limits(const Value& root, Loop& loop) {
   loop.max_edge_revisits = json::integer(root, "max_edge_revisits");
   if (!loop.max_edge_revisits && loop.generation == Generation::modern)
     loop.max_edge_revisits = kMostRevisits;
+  loop.repeated_failure = repeated_failure_of(root);
   loop.backoff = seconds_of(root, "backoff").value_or(Millis{0});
   loop.timeout = seconds_of(root, "timeout").value_or(Millis{0});
 }

@@ -43,7 +43,7 @@ struct RateLimit {
   bool own = false;       ///< the state defines at least one of these
 };
 
-/// How often a state may be entered.
+/// How often in a row the action of a state may run.
 struct Throttle {
   std::int64_t normal_max = 3;
   std::int64_t warn_max = 8;
@@ -69,9 +69,9 @@ struct LoopState {
   Millis idle_timeout{0};      ///< 0: none
   Retry retry;
   RateLimit rate_limit;
-  std::optional<Throttle> throttle;
-  std::string loop;  ///< the loop that runs in this state; empty: none
-  Json with;         ///< values for that loop's parameters, may hold placeholders; or null
+  std::optional<Throttle> throttle;  ///< none in the first generation
+  std::string loop;                  ///< the loop that runs in this state; empty: none
+  Json with;  ///< values for that loop's parameters, may hold placeholders; or null
   std::string append_to_messages;  ///< may hold placeholders; empty: none
   Json param;                      ///< the parameters of its fragment (`Values::param`); or null
   bool routes = false;             ///< it has a `route`, so `shorthand` is not used
@@ -89,6 +89,13 @@ struct LoopState {
   }
   /// Whether baton stores the captures of the loop inside under the name of this state.
   bool hands_back() const { return !loop.empty() && (context_passthrough || !with.is_null()); }
+};
+
+/// When a loop that goes round without a change is stopped: `circuit: {repeated_failure: ...}`.
+struct RepeatedFailure {
+  std::int64_t window = 3;                ///< equal outcomes in a row
+  std::optional<std::int64_t> recurrent;  ///< equal outcomes in all; empty: no limit
+  std::string target;                     ///< a state; empty: the loop fails
 };
 
 struct Llm {
@@ -120,7 +127,8 @@ struct Loop {
   std::string on_max_steps;                ///< a state; empty: none
   std::string on_max_passes;               ///< a state (`on_max_iterations`); empty: none
   std::optional<std::int64_t> max_edge_revisits;  ///< of each edge; empty: no limit
-  Millis backoff{0};                              ///< after each ordinary transition
+  std::optional<RepeatedFailure> repeated_failure;
+  Millis backoff{0};  ///< after each ordinary transition
   Millis timeout{0};  ///< of the whole loop, checked between states; 0: none
   bool maintain = false;
   Handoff on_handoff = Handoff::pause;

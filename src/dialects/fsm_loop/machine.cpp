@@ -147,7 +147,7 @@ bool Machine::enter(Frame& frame) {
       end(state->failure ? Status::failed : Status::completed, "terminal", state->failure, {});
     return true;
   }
-  if (!frame.work.summary && (stopped_by_limit(frame) || stopped_by_guard(frame, *state)))
+  if (!frame.work.summary && (stopped_by_limit(frame) || out_of_retries(frame, *state)))
     return true;
   ++record.iteration;
   if (record.current_state == loop_.initial)
@@ -224,55 +224,6 @@ bool Machine::begin_summary(Frame& frame, std::string_view limit, std::string_vi
   frame.work.summary = true;
   frame.work.limit = limit;
   frame.record.limited_state = std::exchange(frame.record.current_state, summary_state);
-  return true;
-}
-
-/// Applies `max_retries` and `throttle`. True if the loop does not enter this state.
-bool Machine::stopped_by_guard(Frame& frame, const LoopState& state) {
-  Record& record = frame.record;
-  const auto retries = record.retries.find(state.name);
-  if (state.retry.max > 0 && retries != record.retries.end() && retries->second > state.retry.max) {
-    const Transition transition =
-        resolve_target(loop_, state, state.retry.exhausted, values(frame));
-    events_.add("retry_exhausted", Json::object({{"state", state.name},
-                                                 {"retries", retries->second},
-                                                 {"next", transition.to}}));
-    record.retries.erase(retries);
-    if (transition.kind != Transition::Kind::to)
-      end(Status::failed, "error", false, transition.why);
-    else if (transition.to != state.name)
-      change_state(record, state.name, transition.to);
-    return true;
-  }
-  return state.throttle && throttled(frame, state);
-}
-
-bool Machine::throttled(Frame& frame, const LoopState& state) {
-  const std::int64_t count = ++frame.record.entries[state.name];
-  const Throttle& throttle = *state.throttle;
-  Json payload = Json::object({{"state", state.name},
-                               {"count", count},
-                               {"normal_max", throttle.normal_max},
-                               {"warn_max", throttle.warn_max},
-                               {"hard_max", throttle.hard_max}});
-  if (count <= throttle.hard_max) {
-    if (count > throttle.warn_max)
-      events_.add("throttle_warn", payload);
-    return false;
-  }
-  const Transition transition = transition_when_throttled(loop_, state, values(frame));
-  // A target that leads back to this state would not end the repetition.
-  if (transition.kind != Transition::Kind::to || transition.to == state.name) {
-    events_.add("throttle_stop", payload);
-    end(Status::failed, "error", false,
-        transition.kind != Transition::Kind::to
-            ? transition.why
-            : "the state " + quoted_word(state.name) +
-                  " was entered more often in a row than its throttle allows");
-    return true;
-  }
-  events_.add("throttle_hard", payload.set("next", transition.to));
-  move(frame, transition.to, {}, {});
   return true;
 }
 
@@ -376,8 +327,10 @@ void Machine::resume_loop(bool from_handoff) {
   record.error.clear();
   record.resumed_at = stamp(snapshot_.view.wall);
   ++record.resume_count;
-  for (Frame& each : snapshot_.memo.frames)
+  for (Frame& each : snapshot_.memo.frames) {
     each.since_ms = snapshot_.now_ms();
+    each.outcomes = Outcomes{};
+  }
   snapshot_.memo.spawn.clear();
   snapshot_.memo.spawned.clear();
   snapshot_.memo.last_run.clear();

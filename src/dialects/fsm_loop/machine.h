@@ -66,7 +66,8 @@ inline constexpr Millis kBreather{10};
 
 // Executes a loop. Work that takes time (an action, a judge, a wait) becomes part of the decision.
 // Everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
-// (actions, verdicts), retry_wait.cpp (rate limits), sub_loop.cpp (a loop inside a state).
+// (actions, verdicts), retry_wait.cpp (rate limits), repetition.cpp (the guards against going
+// round), sub_loop.cpp (a loop inside a state).
 
 /// Collects lines for the event file. baton appends them in one write.
 class EventLog {
@@ -108,8 +109,10 @@ class Machine {
   bool out_of_time() const;
   bool begin_summary(Frame& frame, std::string_view limit, std::string_view summary_state,
                      std::string_view event, std::int64_t count);
-  bool stopped_by_guard(Frame& frame, const LoopState& state);
+  bool out_of_retries(Frame& frame, const LoopState& state);
   bool throttled(Frame& frame, const LoopState& state);
+  std::optional<Transition> stalled(Frame& frame, const LoopState& state,
+                                    const std::string& verdict);
   void begin_state(Frame& frame, const LoopState& state);
   bool run_action(Frame& frame);
   bool by_own_keys(const Frame& frame, const Run& run) const;

@@ -141,12 +141,20 @@ void fields(Work& work, Visit visit) {
   visit("result", work.result);
 }
 
+template <class Visit>
+void fields(Outcomes& outcomes, Visit visit) {
+  visit("last", outcomes.last);
+  visit("in_a_row", outcomes.in_a_row);
+  visit("all", outcomes.all);
+}
+
 /// All members but the record. The record of the first frame is in the state file.
 template <class Visit>
 void fields(Frame& frame, Visit visit) {
   visit("definition", frame.definition);
   visit("work", frame.work);
   visit("memory", frame.memory);
+  visit("outcomes", frame.outcomes);
   visit("since_ms", frame.since_ms);
 }
 

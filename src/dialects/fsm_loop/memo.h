@@ -62,7 +62,7 @@ struct Record {
   std::int64_t passes = 0;            ///< restarts of a loop with `maintain`
   Counts retries;                     ///< by state: re-entries in a row
   Counts edges;                       ///< by `from->to`
-  Counts entries;                     ///< by state with a throttle: entries in a row
+  Counts entries;                     ///< by state with a throttle: runs of its action in a row
   Json rate_limits = Json::object();  ///< by state; see Waited
   std::int64_t exhaustions = 0;       ///< how many rate limits in a row outlasted all retries
   std::vector<std::string> messages;
@@ -146,6 +146,14 @@ struct Work {
   std::string limit;                    ///< with `summary`: the limit, as in `terminated_by`
 };
 
+/// How the states were judged so far, for `RepeatedFailure`. An outcome is a state with its exit
+/// code and verdict, as `STATE EXIT VERDICT`.
+struct Outcomes {
+  std::string last;
+  std::int64_t in_a_row = 0;
+  Counts all;  ///< only if the loop looks at them
+};
+
 /// One running loop: the flow's own loop, or a loop inside a state of the frame before.
 struct Frame {
   Json definition;  ///< from the start of the run; see Loaded::definition
@@ -153,6 +161,7 @@ struct Frame {
   Work work;
   std::int64_t since_ms = 0;     ///< start or last resume, on baton's clock
   Json memory = Json::object();  ///< by state: what its evaluator remembers
+  Outcomes outcomes;             ///< since the start or the last resume
 };
 
 /// Everything baton remembers of one loop.

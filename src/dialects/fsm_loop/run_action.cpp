@@ -233,7 +233,8 @@ void Machine::action_ended(Frame& frame, ActionResult result) {
     events_.add("messages_append", Json::object({{"message", *message}, {"state", state.name}}));
     add_message(record, *message);
   }
-  conclude(frame, nullptr);
+  if (!throttled(frame, state))
+    conclude(frame, nullptr);
 }
 
 /// Stores a capture. False if the state file would become too large. In that case it has handled
@@ -272,9 +273,9 @@ bool Machine::ask_judge(Frame& frame) {
   wanted.subject = kSubject;
   wanted.why = "the loop needs a verdict for the state " + state.name;
   RunLimits limits = snapshot_.view.env.limits;
-  if (side->kind == SideCommand::Kind::diff) {
+  if (side->kind != SideCommand::Kind::judge) {
     wanted.role = kActionRole;
-    wanted.purpose = "diff";
+    wanted.purpose = side->kind == SideCommand::Kind::diff ? "diff" : "history";
     wanted.action = Action{side->argv, "", false};
     if (!wanted.action->argv.empty() && !wanted.action->argv.front().starts_with('/'))
       wanted.action->argv.insert(wanted.action->argv.begin(), "/usr/bin/env");
@@ -364,18 +365,21 @@ void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   }
   Values values = this->values(frame);
   values.result = &*last;
-  const Transition transition = transition_for(loop_, state, verdict, action, values);
+  std::optional<Transition> transition = stalled(frame, state, verdict.name);
+  if (!transition)
+    transition = transition_for(loop_, state, verdict, action, values);
   if (action != nullptr)
     record.prev_result = prev_of(state.name, action);
-  apply(frame, transition, verdict.name);
+  apply(frame, *transition, verdict.name);
 }
 
 /// Handles an error that no evaluator sees. Only targets for errors apply.
 void Machine::fault(Frame& frame, const std::string& why) {
   const LoopState& state = *state_of(frame);
   const Transition transition = transition_after_fault(loop_, state, why, values(frame));
-  events_.add("action_error",
-              Json::object({{"state", state.name}, {"error", why}, {"route", transition.to}}));
+  if (transition.kind == Transition::Kind::to)
+    events_.add("action_error",
+                Json::object({{"state", state.name}, {"error", why}, {"route", "on_error"}}));
   if (handle_signal(frame, nullptr, {}))
     return;
   if (transition.kind != Transition::Kind::to)
@@ -405,6 +409,8 @@ void Machine::apply(Frame& frame, const Transition& transition, const std::strin
   switch (transition.kind) {
     case Transition::Kind::error:
       return end(Status::failed, "error", false, transition.why);
+    case Transition::Kind::stall:
+      return end(Status::failed, "stall_detected", false, transition.why);
     case Transition::Kind::stop:
       // The action did not end by itself, so the state runs again after a resume.
       frame.record.phase = Phase::entered;

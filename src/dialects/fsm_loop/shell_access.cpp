@@ -34,8 +34,9 @@ void check_text(std::string_view text, const std::string& pointer, const Json& o
 /// Whether the state starts a program without an agent.
 bool starts_program(const Value& body) {
   const Value* const evaluate = json::child(body, "evaluate");
-  return is_shell_action(body) ||
-         (evaluate != nullptr && json::text(*evaluate, "type") == "diff_stall");
+  const auto evaluator = evaluate == nullptr ? std::nullopt : json::text(*evaluate, "type");
+  return is_shell_action(body) || evaluator == "diff_stall" || evaluator == "score_stall" ||
+         evaluator == "open_question_stall";
 }
 
 void check_body(std::string_view name, const Value& body, const std::string& pointer,

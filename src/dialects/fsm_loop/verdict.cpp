@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "dialects/findings.h"
+#include "dialects/fsm_loop/machine.h"
 #include "dialects/kinds.h"
 #include "dialects/tables.h"
 
@@ -113,7 +114,9 @@ Verdict judged(const Judging& judging, Evaluator evaluator, const std::string& t
     case Evaluator::classify:
       return by_token(judging, text);
     case Evaluator::score_stall:
+      return by_history(judging, true);
     case Evaluator::open_question_stall:
+      return by_history(judging, false);
     case Evaluator::comparator:
     case Evaluator::contract:
       break;
@@ -199,6 +202,33 @@ std::string tracked(const Judging& judging, const std::string& key) {
     if (const auto found = value(space + key))
       return *found;
   return {};
+}
+
+/// The file with the numbers of a stall evaluator, as a path in the project's folder.
+Result<std::string> history_file(const Judging& judging, Evaluator evaluator) {
+  if (json::child(*judging.state.evaluate, "history_file") != nullptr)
+    return setting(judging, "history_file");
+  return interpolate(evaluator == Evaluator::score_stall
+                         ? "${context.run_dir}/.score_history"
+                         : "${context.run_dir}/.open_questions_history",
+                     judging.values);
+}
+
+bool reads_history(Evaluator evaluator) {
+  return evaluator == Evaluator::score_stall || evaluator == Evaluator::open_question_stall;
+}
+
+std::optional<SideCommand> history_command(const Judging& judging, Evaluator evaluator) {
+  const auto path = history_file(judging, evaluator);
+  if (!path || path->find('\0') != std::string::npos)
+    return std::nullopt;
+  constexpr Millis kTime{30'000};
+  // No file is no history yet.
+  return SideCommand{SideCommand::Kind::history,
+                     {"/bin/sh", "-c", R"([ ! -e "$1" ] || exec cat < "$1")", "history", *path},
+                     {},
+                     kTime,
+                     {}};
 }
 
 constexpr int kMostUndecided = 2;
@@ -324,6 +354,8 @@ std::optional<SideCommand> side_command_for(const Judging& judging) {
     auto asked = question(judging, input_of(judging).text);
     return asked ? std::optional(std::move(*asked)) : std::nullopt;
   }
+  if (reads_history(*evaluator))
+    return history_command(judging, *evaluator);
   if (evaluator != Evaluator::diff_stall)
     return std::nullopt;
   constexpr Millis kTime{30'000};
@@ -423,6 +455,36 @@ Verdict by_diff(const Judging& judging) {
   return repeated(judging, git->output, most, "diff_changed", std::move(details));
 }
 
+Verdict by_history(const Judging& judging, bool rising) {
+  const Value& evaluate = *judging.state.evaluate;
+  const std::int64_t most = json::integer(evaluate, "max_stall").value_or(1);
+  const double least = json::number(evaluate, "epsilon").value_or(0.5);
+  Json details = Json::object({{"max_stall", most}, {"epsilon", number_value(least)}});
+  const ActionResult* const read = judging.side;
+  if (read == nullptr)
+    return failed("the name of the history file cannot be filled in", std::move(details));
+  if (!read->not_run.empty() || read->exit_code != 0)
+    return failed("the history file cannot be read: " +
+                      mended_utf8(read->not_run.empty() ? read->error_output : read->not_run),
+                  std::move(details));
+  std::int64_t stall = 0;
+  std::int64_t rounds = 0;
+  double best = 0;
+  for (const std::string& line : split(read->output, '\n')) {
+    const auto number = decimal(line);
+    if (!number)
+      continue;
+    const double gain = rising ? *number - best : best - *number;
+    if (++rounds > 1)
+      stall = gain > least ? 0 : stall + 1;
+    if (rounds == 1 || gain > 0)
+      best = *number;
+  }
+  details.set("stall_count", stall).set("rounds", rounds);
+  details.set("best", rounds == 0 ? Json() : number_value(best));
+  return make_verdict(rounds > 1 && stall >= most ? "no" : "yes", std::move(details));
+}
+
 Verdict by_repetition(const Judging& judging) {
   const Value& evaluate = *judging.state.evaluate;
   std::vector<std::string> keys = texts_of(evaluate, "track");
@@ -489,12 +551,13 @@ Transition transition_after_fault(const Loop& loop, const LoopState& state, cons
   return transition;
 }
 
-Transition transition_when_throttled(const Loop& loop, const LoopState& state,
-                                     const Values& values) {
+std::optional<Transition> transition_when_throttled(const Loop& loop, const LoopState& state,
+                                                    const Values& values) {
   if (!state.throttle->hard.empty())
     return resolve_target(loop, state, state.throttle->hard, values);
   const std::string* const error = error_target(state);
-  return resolve_target(loop, state, error == nullptr ? "$current" : *error, values);
+  return error == nullptr ? std::nullopt
+                          : std::optional(resolve_target(loop, state, *error, values));
 }
 
 bool lacks_target(std::string_view error) {

@@ -16,7 +16,8 @@
 namespace baton::fsm_loop {
 
 // Evaluates an action. `evaluate` gives the verdict. `side_command_for` says whether a judge or
-// `git diff` has to run first. Below are the evaluators, one by one, and the way to the next state.
+// another command has to run first. Below are the evaluators, one by one, and the way to the next
+// state.
 
 /// How a command ended: an action, the judge or `git`.
 struct ActionResult {
@@ -65,11 +66,14 @@ struct Judging {
 
 /// A command that has to run before there can be a verdict.
 struct SideCommand {
-  enum class Kind { judge, diff };
+  enum class Kind {
+    judge,
+    diff,     ///< `git diff`
+    history,  ///< prints the file of scores or counts that the loop keeps
+  };
   Kind kind = Kind::judge;
-  std::vector<std::string>
-      argv;           ///< of `git diff`, run in the project's folder; empty for the judge
-  std::string input;  ///< for the judge's stdin: question, output, schema of the answer
+  std::vector<std::string> argv;  ///< run in the project's folder; empty for the judge
+  std::string input;              ///< for the judge's stdin: question, output, schema of the answer
   Millis timeout{0};
   std::string model;  ///< a placeholder of the judge's command; may be empty
 };
@@ -100,6 +104,9 @@ Verdict by_score(const Judging& judging, std::string_view text);
 
 /// Whether the project still changes, by the output of `git diff --stat`.
 Verdict by_diff(const Judging& judging);
+/// Whether the numbers that the loop keeps in a file still rise (score_stall) or fall
+/// (open_question_stall).
+Verdict by_history(const Judging& judging, bool rising);
 /// Whether the values that the state tracks still change.
 Verdict by_repetition(const Judging& judging);
 
@@ -134,10 +141,11 @@ struct Transition {
     to,     ///< to the state `to`, which exists
     error,  ///< the loop fails; see `why`
     stop,   ///< a signal ended the action: the loop is interrupted
+    stall,  ///< the loop goes round without a change (`circuit`): it fails; see `why`
   };
   Kind kind = Kind::to;
   std::string to;
-  std::string why;     ///< for error and stop
+  std::string why;     ///< for all but `to`
   std::string reason;  ///< for the event, such as `retry_exhausted`; may be empty
   bool operator==(const Transition&) const = default;
 };
@@ -158,10 +166,10 @@ Transition transition_by_next(const Loop& loop, const LoopState& state, const Ac
 Transition transition_after_fault(const Loop& loop, const LoopState& state, const std::string& why,
                                   const Values& values);
 
-/// The transition of a state that was entered too often: to `on_throttle_hard`, else to the target
-/// for errors, else to the state itself.
-Transition transition_when_throttled(const Loop& loop, const LoopState& state,
-                                     const Values& values);
+/// The transition of a state whose action has run too often in a row: to `on_throttle_hard`, else
+/// to the target for errors. Empty: there is neither.
+std::optional<Transition> transition_when_throttled(const Loop& loop, const LoopState& state,
+                                                    const Values& values);
 
 /// Whether this error of a loop says that its definition has no next state (Transition::why).
 bool lacks_target(std::string_view error);
