@@ -789,12 +789,12 @@ TEST_CASE("success is yes and failure is no; a definition hears its own words") 
   CHECK(verdict_of(asked).name == "failure");
 }
 
-TEST_CASE("a capture keeps what programs wrote, without the line ends at its end") {
+TEST_CASE("a capture keeps what programs wrote, without the line ends at the end of stdout") {
   ActionResult action = ended("a\n b \r\n\n", 3);
   action.error_output = "oops\n";
   action.duration_ms = 12;
   CHECK(capture_of(action) ==
-        json_from(R"({"output": "a\n b ", "stderr": "oops", "exit_code": 3, "duration_ms": 12,
+        json_from(R"({"output": "a\n b ", "stderr": "oops\n", "exit_code": 3, "duration_ms": 12,
                       "failure_type": "real", "timeout_kind": null})"));
   action.timeout_kind = "idle";
   CHECK(json::text(*capture_of(action), "timeout_kind") == "idle");

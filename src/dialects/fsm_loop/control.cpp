@@ -17,7 +17,7 @@ namespace {
 constexpr double kMostPid = 1e9;
 
 /// The values of the start, with those of `--set` on top.
-Result<Json> resumed_context(const Loop& loop, const Record& record, const Paths& paths,
+Result<Json> resumed_context(const Loop& loop, const Record& record, const std::string& run_dir,
                              const Value& arguments) {
   Json context = record.context;
   if (const Value* const set = json::child(arguments, "set")) {
@@ -28,7 +28,7 @@ Result<Json> resumed_context(const Loop& loop, const Record& record, const Paths
       return complete;
     context = std::move(*complete);
   }
-  if (auto added = add_run_values(loop, paths.run_folder(record.started_at), context); !added)
+  if (auto added = add_run_values(loop, run_dir, context); !added)
     return pass_on(added);
   return context;
 }
@@ -195,8 +195,7 @@ class RequestHandler {
       return "the loop has used all its " + std::to_string(steps) +
              " steps; use a higher max_steps in its definition or --max-steps here, or start a new "
              "run";
-    if (loop.maintain && state != nullptr && state->terminal && loop.max_passes &&
-        record.passes + 1 >= *loop.max_passes)
+    if (loop.maintain && loop.max_passes && record.passes >= *loop.max_passes)
       return "the loop has used all its " + std::to_string(*loop.max_passes) +
              " passes; use a higher max_iterations in its definition, or start a new run";
     return out_of_time(loop, record);
@@ -257,7 +256,9 @@ class RequestHandler {
     const auto max_steps = asked ? asked : record.max_steps;
     if (const std::string why = obstacle_by(loop, redo, max_steps); !why.empty())
       return reply(request, false, why);
-    auto context = resumed_context(loop, record, snapshot_.paths, *request.arguments);
+    auto context = resumed_context(
+        loop, record, snapshot_.view.env.root + "/" + snapshot_.paths.run_folder(record.started_at),
+        *request.arguments);
     if (!context)
       return reply(request, false, context.error().message);
     const bool ours = snapshot_.owned();

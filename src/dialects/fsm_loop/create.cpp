@@ -131,7 +131,7 @@ Result<std::vector<Update>> create(const Request& request, const View& view) {
   const std::string folder = snapshot.paths.run_folder(started_at);
   const bool own_folder = json::child(*loop.context, "run_dir") == nullptr &&
                           json::child(**context, "run_dir") == nullptr;
-  if (auto added = add_run_values(loop, folder, *context); !added)
+  if (auto added = add_run_values(loop, view.env.root + "/" + folder, *context); !added)
     return pass_on(added);
   Record record;
   record.loop_name = loop.name;

@@ -169,8 +169,8 @@ inline constexpr std::array<std::string_view, 7> kRunValues = {"run_dir",
                                                                "outcome_threshold",
                                                                "design_tokens_context"};
 
-/// Adds the run values of a loop that somebody starts or resumes. `run_dir` is relative to the root
-/// and ends in a slash. Errc::usage: an action or a prompt needs a value that nobody gives.
+/// Adds the run values of a loop that somebody starts or resumes. `run_dir` is absolute and ends in
+/// a slash. Errc::usage: an action or a prompt needs a value that nobody gives.
 Result<void> add_run_values(const Loop& loop, std::string_view run_dir, Json& context);
 /// Adds the run values of a loop inside another one, whose context is `around`.
 void add_inner_run_values(const Loop& loop, const Value& around, Json& context);

@@ -164,12 +164,6 @@ bool Machine::enter(Frame& frame) {
 /// Starts a loop with `maintain` again instead of entering its terminal state.
 void Machine::restart(Frame& frame, const LoopState& terminal) {
   Record& record = frame.record;
-  if (loop_.max_passes && record.passes + 1 >= *loop_.max_passes) {
-    if (!begin_summary(frame, "max_iterations_reached", loop_.on_max_passes,
-                       "max_iterations_reached_summary", record.passes + 1))
-      end(Status::interrupted, "max_iterations_reached", false, {});
-    return;
-  }
   ++record.passes;
   ++record.iteration;
   Transition transition =
@@ -179,7 +173,8 @@ void Machine::restart(Frame& frame, const LoopState& terminal) {
   if (transition.kind != Transition::Kind::to)
     return end(Status::failed, "error", false, transition.why);
   // A pause, so that a loop without actions does not use up the processor.
-  frame.work.until_ms = snapshot_.now_ms() + std::max(kBreather, loop_.backoff).count();
+  if (!loop_.max_passes || record.passes < *loop_.max_passes)
+    frame.work.until_ms = snapshot_.now_ms() + std::max(kBreather, loop_.backoff).count();
   move(frame, transition.to, {}, "maintain");
 }
 
@@ -204,6 +199,12 @@ bool Machine::stopped_by_limit(Frame& frame) {
         loop_.generation == Generation::modern ? "max_steps" : "max_iterations";
     if (!begin_summary(frame, word, loop_.on_max_steps, "max_steps_summary", record.iteration))
       end(Status::interrupted, word, false, {});
+    return true;
+  }
+  if (loop_.max_passes && record.passes >= *loop_.max_passes) {
+    if (!begin_summary(frame, "max_iterations_reached", loop_.on_max_passes,
+                       "max_iterations_reached_summary", record.passes))
+      end(Status::interrupted, "max_iterations_reached", false, {});
     return true;
   }
   if (!out_of_time())
@@ -268,6 +269,7 @@ void Machine::finish(Status status, std::string_view terminated_by, const std::s
   snapshot_.memo.frames.resize(1);
   Frame& frame = snapshot_.memo.frames.front();
   frame.record.status = status;
+  frame.record.continuation_prompt.clear();
   frame.work = Work{};
   add_completed(frame.record, terminated_by, error);
 }
@@ -287,8 +289,7 @@ void Machine::add_completed(Record& record, std::string_view terminated_by,
   Json payload = Json::object({{"final_state", record.current_state},
                                {"iterations", record.iteration},
                                {"terminated_by", terminated_by}});
-  if (terminated_by == "terminal")
-    payload.set("failure_terminal", record.status == Status::failed);
+  payload.set("failure_terminal", terminated_by == "terminal" && record.status == Status::failed);
   if (!error.empty())
     payload.set("error", error);
   events_.add("loop_complete", payload, 0);

@@ -57,13 +57,15 @@ std::string named(const Run& run) {
   return run_name(run) + ": " + outcome_text(run) + (said.empty() ? "" : ", " + said);
 }
 
-/// The last lines of an output.
+/// The last lines of an output, without blanks at their ends.
 std::vector<std::string> last_lines(const std::string& output) {
   std::vector<std::string> lines = split(output, '\n');
   if (!lines.empty() && lines.back().empty())
     lines.pop_back();
   if (lines.size() > kMostLines)
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMostLines));
+  for (std::string& line : lines)
+    line.erase(line.find_last_not_of(" \t\r") + 1);
   return lines;
 }
 
@@ -350,7 +352,9 @@ void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   const Json last =
       Json::object({{"verdict", verdict.name},
                     {"details", verdict.details.is_null() ? Json::object() : verdict.details}});
-  record.last_result = last;
+  // The end of a loop inside is no evaluation, unless its terminal state says that it has failed.
+  if (state.loop.empty() || json::boolean(*verdict.details, "failure_terminal") == true)
+    record.last_result = last;
   if (!verdict.captured.is_null())
     record.captured = merged(*record.captured, *verdict.captured);
   if (verdict.memory.is_null())
@@ -368,7 +372,7 @@ void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   std::optional<Transition> transition = stalled(frame, state, verdict.name);
   if (!transition)
     transition = transition_for(loop_, state, verdict, action, values);
-  if (action != nullptr)
+  if (state.loop.empty())
     record.prev_result = prev_of(state.name, action);
   apply(frame, *transition, verdict.name);
 }
@@ -386,8 +390,6 @@ void Machine::fault(Frame& frame, const std::string& why) {
     return end(Status::failed, "error", false, transition.why.empty() ? why : transition.why);
   if (frame.work.summary)
     return apply(frame, transition, {});
-  frame.record.last_result =
-      Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
   move(frame, transition.to, "error", {});
 }
 
@@ -419,11 +421,6 @@ void Machine::apply(Frame& frame, const Transition& transition, const std::strin
     case Transition::Kind::to:
       break;
   }
-  if (transition.reason == "retry_exhausted")
-    events_.add("retry_exhausted",
-                Json::object({{"state", frame.record.current_state},
-                              {"retries", frame.record.retries[frame.record.current_state]},
-                              {"next", transition.to}}));
   move(frame, transition.to, verdict, transition.reason);
 }
 

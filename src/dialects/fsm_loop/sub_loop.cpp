@@ -112,13 +112,15 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
 
 void Machine::end_child(std::string_view terminated_by, bool failure, const std::string& error) {
   const Record child = snapshot_.memo.frames.back().record;
-  Json outcome = Json::object({{"terminated_by", terminated_by}, {"failure_terminal", failure}});
+  Json outcome = Json::object({{"terminated_by", terminated_by}});
+  if (failure)
+    outcome.set("failure_terminal", true);
   if (!error.empty())
     outcome.set("error", error);
   Json payload =
       merged(*Json::object({{"final_state", child.current_state}, {"iterations", child.iteration}}),
              *outcome);
-  events_.add("loop_complete", payload);
+  events_.add("loop_complete", payload.set("failure_terminal", failure));
   snapshot_.memo.frames.pop_back();
   Frame& frame = snapshot_.memo.frames.back();
   read(frame);

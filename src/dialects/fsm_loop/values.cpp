@@ -270,7 +270,7 @@ Result<std::string> filled(const Placeholder& each, std::string_view spelled,
   // An argument of a program ends at a NUL, so the rest would be lost.
   if (found->find('\0') != std::string::npos)
     return because(Errc::usage, "its value holds a NUL character");
-  return each.shell ? shell_quoted(*found) : std::move(*found);
+  return each.shell ? shell_word(*found) : std::move(*found);
 }
 
 /// `$${` becomes `${`.

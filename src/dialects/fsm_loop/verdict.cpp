@@ -289,9 +289,7 @@ Transition resolve_error_target(const Loop& loop, const LoopState& state, const 
                       std::find(codes.begin(), codes.end(), action->exit_code) == codes.end();
   if (!bypass || state.retry.exhausted.empty())
     return resolve_target(loop, state, target, values);
-  Transition transition = resolve_target(loop, state, state.retry.exhausted, values);
-  transition.reason = "retry_exhausted";
-  return transition;
+  return resolve_target(loop, state, state.retry.exhausted, values);
 }
 
 /// The transition for `cannot_judge`: the state runs again a few times, then it is an error.
@@ -324,7 +322,7 @@ std::string why_no_transition(const LoopState& state, const Verdict& verdict) {
 
 Json capture_of(const ActionResult& action) {
   Json capture = Json::object({{"output", without_line_ends(action.output)},
-                               {"stderr", without_line_ends(action.error_output)},
+                               {"stderr", mended_utf8(action.error_output)},
                                {"exit_code", action.exit_code},
                                {"duration_ms", action.duration_ms}});
   // The words of the original. A verdict follows once there is one.

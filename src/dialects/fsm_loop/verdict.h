@@ -146,7 +146,7 @@ struct Transition {
   Kind kind = Kind::to;
   std::string to;
   std::string why;     ///< for all but `to`
-  std::string reason;  ///< for the event, such as `retry_exhausted`; may be empty
+  std::string reason;  ///< for the event, such as `action_error`; may be empty
   bool operator==(const Transition&) const = default;
 };
 
