@@ -21,7 +21,9 @@ namespace {
 constexpr std::size_t kPoolChunk = 1024;
 
 Value string_value(std::string_view text, JsonPool& pool) {
-  return {text.data(), static_cast<rapidjson::SizeType>(text.size()), pool};
+  // An empty view may point nowhere, which RapidJSON does not take.
+  const char* const begin = text.empty() ? "" : text.data();
+  return {begin, static_cast<rapidjson::SizeType>(text.size()), pool};
 }
 
 // Text that is not UTF-8 comes from file names and arguments. It must not make a whole line or

@@ -43,6 +43,11 @@ enum class Failure {
 /// errors.
 Failure failure_of(const ActionResult& action, bool by_agent = false);
 
+/// The word for why an action failed, for captures: real, transient, infra_retry or
+/// non_recoverable; empty: it did not fail. The words that make a failure transient are those of
+/// version 1.156 of the original.
+std::string_view failure_type(const ActionResult& action);
+
 /// How long a state has waited so far: `rate_limit_retries` of the state file.
 struct Waited {
   std::int64_t short_retries = 0;

@@ -51,6 +51,35 @@ constexpr std::array<std::string_view, 6> kServer = {"internal server error", "s
 constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentication_error",
                                                       "invalid api key", "permission_denied"};
 
+/// Words of failures that a repetition may not meet again, besides those above.
+constexpr std::array<std::string_view, 27> kTransient = {"connection refused",
+                                                         "connection timeout",
+                                                         "network error",
+                                                         "dns resolution",
+                                                         "connection reset",
+                                                         "service unavailable",
+                                                         "econnrefused",
+                                                         "enotfound",
+                                                         "etimedout",
+                                                         "timeout",
+                                                         "timed out",
+                                                         "deadline exceeded",
+                                                         "disk full",
+                                                         "no space left",
+                                                         "resource temporarily unavailable",
+                                                         "too many open files",
+                                                         "memory allocation failed",
+                                                         "out of memory",
+                                                         "overloaded",
+                                                         "api error",
+                                                         "prompt is too long",
+                                                         "context length exceeded",
+                                                         "context window",
+                                                         "maximum context",
+                                                         "command not found",
+                                                         "read-only variable",
+                                                         "killed"};
+
 bool letter(char c) {
   return c >= 'a' && c <= 'z';
 }
@@ -159,6 +188,20 @@ Failure failure_of(const ActionResult& action, bool by_agent) {
   constexpr int kTerm = 15;
   const bool ended = action.exit_code == -kTerm || action.exit_code == 128 + kTerm;
   return ended && !action.output.empty() ? Failure::cut_off : Failure::ordinary;
+}
+
+std::string_view failure_type(const ActionResult& action) {
+  constexpr std::array<std::string_view, 5> kWords = {"real", "transient", "transient",
+                                                      "infra_retry", "non_recoverable"};
+  if (action.exit_code == 0)
+    return "";
+  const Failure failure = failure_of(action);
+  const std::string text = lower(action.output) + "\n" + lower(action.error_output);
+  const bool passes = std::any_of(kTransient.begin(), kTransient.end(), [&](std::string_view word) {
+    return text.find(word) != std::string::npos;
+  });
+  return failure == Failure::ordinary && passes ? "transient"
+                                                : kWords.at(static_cast<std::size_t>(failure));
 }
 
 template <class Visit>

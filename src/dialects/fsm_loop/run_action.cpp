@@ -352,8 +352,8 @@ void Machine::apply_verdict(Frame& frame, const Verdict& verdict) {
   const Json last =
       Json::object({{"verdict", verdict.name},
                     {"details", verdict.details.is_null() ? Json::object() : verdict.details}});
-  // The end of a loop inside is no evaluation, unless its terminal state says that it has failed.
-  if (state.loop.empty() || json::boolean(*verdict.details, "failure_terminal") == true)
+  // The end of a loop inside is no evaluation.
+  if (state.loop.empty())
     record.last_result = last;
   if (!verdict.captured.is_null())
     record.captured = merged(*record.captured, *verdict.captured);

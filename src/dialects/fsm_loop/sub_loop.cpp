@@ -131,6 +131,8 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   }
   const bool well = terminated_by == "terminal" && !failure;
   frame.record.phase = Phase::action_done;
+  if (!child.last_result.is_null())
+    frame.record.last_result = child.last_result;
   // Later states read `${captured.STATE.terminated_by}`.
   const Json known = state->hands_back() ? child.captured : Json::object();
   if (!add_capture(frame, state->name, merged(*known, *outcome)))

@@ -325,12 +325,8 @@ Json capture_of(const ActionResult& action) {
                                {"stderr", mended_utf8(action.error_output)},
                                {"exit_code", action.exit_code},
                                {"duration_ms", action.duration_ms}});
-  // The words of the original. A verdict follows once there is one.
-  constexpr std::array<std::string_view, 5> kFailures = {"real", "transient", "transient",
-                                                         "infra_retry", "non_recoverable"};
-  const bool well = action.exit_code == 0;
-  capture.set("failure_type",
-              well ? "" : Json(kFailures.at(static_cast<std::size_t>(failure_of(action)))));
+  // A verdict follows once there is one.
+  capture.set("failure_type", failure_type(action));
   capture.set("timeout_kind", action.timeout_kind.empty() ? Json() : Json(action.timeout_kind));
   return capture;
 }
