@@ -38,6 +38,8 @@ EVENTS = {
 }
 STATE = ["loop_name", "current_state", "iteration", "status", "continuation_prompt"]
 
+DEMONSTRATED = ["docs-sync", "apply-research", "issue-discovery-triage"]
+
 # Where baton goes another way on purpose: the case, and the row of "Differences" in the format page.
 DECLARED = {
     "numbers, truth and lists of the context": "O1",
@@ -54,7 +56,8 @@ DECLARED = {
 def fact(value, root):
     """A value without what differs from run to run: the folder, the name of the run."""
     text = json.dumps(value, ensure_ascii=False).replace(root, "ROOT").replace("/bin/bash: line", "bash: line")
-    return json.loads(re.sub(r"/runs/([a-z-]+)-\d{8}T\d+", r"/runs/\1-RUN", text))
+    text = re.sub(r"\b1[78]\d{8}\b", "SECONDS", text)
+    return json.loads(re.sub(r"/runs/([a-z0-9-]+)-\d{8}T\d+", r"/runs/\1-RUN", text))
 
 
 def timeless(capture):
@@ -122,7 +125,8 @@ def of_origin(case):
         def call(*words):
             return subprocess.run([PYTHON, "-c", script, *words], cwd=root, env=env, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, timeout=300)
-        done = call("run", case.get("name", "x"), *inputs(case), *case.get("limit", []))
+        given = [word for pair in case.get("set", {}).items() for word in ("--context", "=".join(pair))]
+        done = call("run", case.get("name", "x"), *inputs(case), *given, *case.get("limit", []))
         codes = [done.returncode]
         if case.get("resume"):
             codes.append(call("resume", "x").returncode)
@@ -136,16 +140,17 @@ def of_origin(case):
 
 def of_baton(exe, case, library=""):
     """Runs the case with baton."""
-    judge = {"command": [HERE + "/agent.py", "judge"]}
-    with world.World(exe, rules=[], agents={"agent": {"command": [HERE + "/agent.py"]}, "judge": judge}) as baton:
+    agents = {"default": {"command": [HERE + "/agent.py"]}, "judge": {"command": [HERE + "/agent.py", "judge"]}}
+    with world.World(exe, rules=[], agents=agents) as baton:
         shutil.rmtree(baton.root)
         baton.root = project(case, baton.home)
         del baton.settings["rules"]
-        baton.settings["dialects"] = {"fsm_loop": {"library": [library] if library else []}}
+        baton.settings["dialects"] = {"fsm_loop": {"library": [library] if library else [], "shell": {"env": ["PYTHONPATH"]}}}
         baton.configure()
-        baton.start()
+        baton.start(env={**os.environ, "PATH": "/usr/bin:/bin", **({"PYTHONPATH": ORIGIN + "/scripts"} if library else {})})
         name = case.get("name", "x")
-        done = baton.call("start", name, *inputs(case), *case.get("limit", []), "--wait", code=None)
+        given = [word for pair in case.get("set", {}).items() for word in ("--set", "=".join(pair))]
+        done = baton.call("start", name, *inputs(case), *given, *case.get("limit", []), "--wait", code=None)
         codes = [done.returncode]
         if case.get("resume"):
             codes.append(baton.call("resume", "x", code=None).returncode)
@@ -189,32 +194,84 @@ def record():
             file.write(json.dumps({"case": case["case"], **trace}, ensure_ascii=False) + "\n")
 
 
+def shipped(exe, names):
+    """The loops that the original ships, as they are, each with an input and at most 12 steps. shipped.json says which go
+    another way, by the row of the format page, and which are not run."""
+    library = os.path.join(ORIGIN, LIBRARY)
+    with open(HERE + "/shipped.json") as file:
+        table = json.load(file)
+    loops = [os.path.basename(path)[:-len(".yaml")] for path in sorted(glob.glob(library + "/*.yaml"))]
+    loops = [name for name in loops if not names or name in names]
+
+    def compare(name):
+        if name in table["not_run"]:
+            return None
+        with open(f"{library}/{name}.yaml") as file:
+            case = {"case": name, "name": name, "loop": file.read(), "input": "P1", "limit": ["--max-steps", "12"],
+                    "set": table["set"].get(name, {})}
+        try:
+            return differences(as_baton_says(of_origin(case)), of_baton(exe, case, library))
+        except AssertionError as fault:
+            return f"cannot be run: {fault}"
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        return report("shipped loops", dict(zip(loops, pool.map(compare, loops))), table["declared"])
+
+
+def from_init(exe):
+    """Three shipped loops, from `baton init` to their ends."""
+    with world.World(exe) as baton, tempfile.TemporaryDirectory() as folder:
+        subprocess.run([exe, "init", "--dialect", "fsm_loop", folder], check=True, stdout=subprocess.DEVNULL)
+        baton.root, baton.config = folder, folder + "/baton.yaml"
+        write(baton.config, {"version": 1, "agents": {"default": {"command": [HERE + "/agent.py"]},
+                                                      "judge": {"command": [HERE + "/agent.py", "judge"]}},
+                             "dialects": {"fsm_loop": {"library": [os.path.join(ORIGIN, LIBRARY)]}}})
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        for name in DEMONSTRATED:
+            shutil.copy(f"{ORIGIN}/{LIBRARY}/{name}.yaml", folder + "/.loops")
+        baton.call("validate")
+        for name in DEMONSTRATED:
+            baton.call("start", name, "P1")
+        done = baton.once()
+        check(done.returncode == 0, done.stdout, done.stderr)
+        said = baton.call("status", "--all").stdout
+        for name in DEMONSTRATED:
+            check(re.search(rf"fsm_loop/{name} +done ", said), name, said)
+    print("three shipped loops ran from `baton init` to their ends:", ", ".join(DEMONSTRATED))
+
+
+def report(what, said, declared):
+    """Prints one line about all, and returns the faults."""
+    faults = [f"{name}\n{text}" for name, text in said.items() if text and name not in declared]
+    faults += [f"{name}: declared as different ({declared[name]}), but it is the same" for name, text in said.items()
+               if text == "" and name in declared]
+    for name, text in said.items():
+        if text is None:
+            print("not run:", name)
+    print(f"{what}: {len(said)}, identical {sum(text == '' for text in said.values())}, "
+          f"declared differences {sum(bool(text) and name in declared for name, text in said.items())}, "
+          f"not run {sum(text is None for text in said.values())}, undeclared {sum(bool(text) and name not in declared for name, text in said.items())}")
+    return faults
+
+
 def main(exe, *names):
     if names == ("--record",):
         return record()
     traces = {row.pop("case"): row for row in rows_of("traces.jsonl")}
     cases = [case for case in rows_of("cases.jsonl") if not names or case["case"] in names]
-    check(len(cases) > 0, "there is no such case")
-    if ORIGIN:
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    faults = []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        if ORIGIN:
             for case, trace in zip(cases, pool.map(of_origin, cases)):
                 said = differences(traces[case["case"]], trace)
                 check(not said, case["case"], "the original does something else than recorded; --record keeps it\n" + said)
-    else:
-        print("BATON_ORIGIN names no copy of the original, so its recorded traces stand in")
-    faults, count = [], {"identical": 0, "declared": 0}
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for case, found in zip(cases, pool.map(lambda case: of_baton(exe, case), cases)):
-            name = case["case"]
-            said = differences(as_baton_says(traces[name]), found)
-            if said and name not in DECLARED:
-                faults.append(f"{name}\n{said}")
-            elif not said and name in DECLARED:
-                faults.append(f"{name}: declared as different ({DECLARED[name]}), but it is the same")
-            else:
-                count["declared" if said else "identical"] += 1
-    print(f"{len(cases)} definitions: {count['identical']} identical, {count['declared']} declared differences, "
-          f"{len(faults)} undeclared")
+        else:
+            print("BATON_ORIGIN names no copy of the original, so its recorded traces stand in")
+        found = pool.map(lambda case: of_baton(exe, case), cases)
+        said = {case["case"]: differences(as_baton_says(traces[case["case"]]), trace) for case, trace in zip(cases, found)}
+    faults += report("definitions", said, DECLARED)
+    if ORIGIN:
+        faults += shipped(exe, names)
+        from_init(os.path.abspath(exe))
     check(not faults, "\n\n".join(faults))
 
 

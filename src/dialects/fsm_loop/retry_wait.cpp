@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 4> kRefused = {"unauthorized", "authentic
                                                       "invalid api key", "permission_denied"};
 
 /// Words of failures that a repetition may not meet again, besides those above.
-constexpr std::array<std::string_view, 27> kTransient = {"connection refused",
+constexpr std::array<std::string_view, 29> kTransient = {"connection refused",
                                                          "connection timeout",
                                                          "network error",
                                                          "dns resolution",
@@ -78,7 +78,9 @@ constexpr std::array<std::string_view, 27> kTransient = {"connection refused",
                                                          "maximum context",
                                                          "command not found",
                                                          "read-only variable",
-                                                         "killed"};
+                                                         "killed",
+                                                         "file \"<string>\"",
+                                                         "file \"<stdin>\""};
 
 bool letter(char c) {
   return c >= 'a' && c <= 'z';
