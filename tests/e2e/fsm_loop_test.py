@@ -455,6 +455,55 @@ def broken(exe):
         check(not loops.ran(), "ran")
 
 
+def libraries(exe):
+    """What is wrong with a library is said with its place; nothing starts half."""
+    with Loops(exe) as loops:
+        library = loops.home + "/library"
+        shared = lambda name, text: world.write(f"{library}/{name}.yaml", text.encode())
+        loops.settings["dialects"]["fsm_loop"]["library"] = [library]
+        loops.configure()
+        said = loops.call("validate", code=2)
+        check(library in said.stderr and "baton.yaml:" in said.stderr, said)
+        shared("own", "name: own\ninitial: a\nstates: {a: {action: echo theirs >>ran, next: d}, d: {terminal: true}}\n")
+        shared("base1", "name: base1\nfrom: base2\n")
+        shared("base2", "name: base2\nfrom: base1\n")
+        shared("first", "import: [second.yaml]\nfragments: {f: {action: 'echo old >>ran'}}\n")
+        shared("second", "import: [first.yaml]\nfragments: {wait: {action: 'while [ ! -e go ]; do sleep 0.1; done'}}\n")
+        # A loop of the same name: that of the project goes first.
+        loops.define("own", "name: own\ninitial: a\nstates: {a: {action: echo ours >>ran, next: d}, d: {terminal: true}}\n")
+        loops.define("around", "name: around\nfrom: base1\n")
+        loops.define("changed", "name: changed\ninitial: a\nimport: [first.yaml, second.yaml]\nstates:\n  a: {fragment: wait, next: b}\n"
+                                "  b: {fragment: f, next: d}\n  d: {terminal: true}\n")
+        loops.define("nobody", "name: nobody\ninitial: a\nstates: {a: {action: 'echo ${context.issue} >>ran', next: d}, d: {terminal: true}}\n")
+        loops.define("kept", "name: kept\ninitial: a\nstates: {a: {action: 'echo ${context.run_dir} >>ran', next: d}, d: {terminal: true}}\n")
+        said = loops.call("validate", code=1).stdout
+        check("base2.yaml:2:" in said and "in a circle" in said, said)
+        check("nobody.yaml:3:" in said and "issue" in said, said)
+        loops.start()
+        for name, word in (("around", "in a circle"), ("nobody", '"issue"')):
+            said = loops.begin(name, code=1)
+            check(word in said.stderr and loops.at(name)["status"] is None, name, said)
+        loops.begin("own")
+        loops.wait_end("own")
+        check(loops.ran() == ["ours"], loops.ran())
+        # A run keeps the fragments that it began with.
+        loops.begin("changed")
+        wait_until(lambda: loops.at("changed")["current_state"] == "a", "it waits")
+        shared("first", "fragments: {f: {action: 'echo new >>ran'}}\n")
+        world.write(loops.root + "/go", b"")
+        loops.wait_end("changed")
+        check(loops.ran() == ["ours", "old"], loops.ran())
+        # The folder of the run cannot be made, so the action that needs it waits.
+        world.write(loops.root + "/.loops/runs", b"")
+        loops.begin("kept")
+        said = wait_until(lambda: [row for row in loops.lines("status") if row["reason"] == "write_refused"], "it is blocked")
+        check(".loops/runs" in said[0]["why"] and len(loops.ran()) == 2, said)
+        os.remove(loops.root + "/.loops/runs")
+        loops.call("retry", "kept", code=None)
+        loops.wait_end("kept")
+        check(os.path.isdir(loops.ran()[-1]), loops.ran())
+
+
 def from_nothing(exe):
     """What `init` writes is valid, works as it stands, lies where `path` says, and is never written over."""
     with Loops(exe) as loops:
@@ -481,7 +530,7 @@ def from_nothing(exe):
 
 
 PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, once_ends,
-         broken, from_nothing]
+         broken, libraries, from_nothing]
 
 
 if __name__ == "__main__":
