@@ -577,9 +577,10 @@ TEST_SUITE("coordination") {
       more += compare("", **strict, **lenient);
       schemas += strict_kinds[i].schema == lenient_kinds[i].schema ? 0U : 1U;
     }
-    CHECK(schemas == 6);
-    // Three statuses of pm_state; 1 + 4 + 3 each of group_status and inbox; 1; 1 + 1 + 2; 1 + 3.
-    CHECK(more == 3 + 8 + 8 + 1 + 4 + 4);
+    CHECK(schemas == 7);
+    // Three statuses of pm_state; 1 + 4 + 3 each of group_status and inbox; 1; 1 + 1 + 2; 1 + 3; a
+    // phase.
+    CHECK(more == 3 + 8 + 8 + 1 + 4 + 4 + 1);
   }
 
   TEST_CASE("every further word is refused by the strict profile and taken by the lenient one") {

@@ -83,7 +83,7 @@ class ReportCheck {
   std::string text(std::string_view key) const { return text_of(root_, key); }
 
   void schema() {
-    if (text("schema") != "run_report@v0")
+    if (text("schema") != "run_report@v0" && text("schema") != "run_report_v1")
       findings_.warning("S41", "/schema", "the schema is named " + quoted_word(text("schema")),
                         {.found = text("schema"), .expected = "run_report@v0"});
   }

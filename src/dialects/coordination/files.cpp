@@ -13,7 +13,8 @@ constexpr std::int64_t kMostMinutes = kMostDays * 24 * 60;
 
 /// Whether this kind of file has a lenient schema, which allows aliases.
 bool has_aliases(std::string_view kind) {
-  return kind == "pm_state" || kind == "group_status" || kind == "inbox" || mailbox(kind);
+  return kind == "orchestrator_state" || kind == "pm_state" || kind == "group_status" ||
+         kind == "inbox" || mailbox(kind);
 }
 
 FileKind kind(const Options& options, std::string_view name, std::string_view file,

@@ -74,7 +74,7 @@ inline constexpr std::array kWorkers = {RoleRow{kDeveloper, "developer", "develo
 /// An alias that the option `lenient` allows in files. Without this option, the schemas refuse
 /// aliases.
 struct AliasRow {
-  std::string_view member;  ///< status, current_agent, from, to or decision
+  std::string_view member;  ///< status, current_agent, from, to, decision or current_phase
   std::string_view alias;
   std::string_view word;
 };
@@ -90,6 +90,7 @@ inline constexpr std::array kAliases = {
     AliasRow{"decision", "APPROVED", "approved"},
     AliasRow{"decision", "CHANGES_REQUESTED", "changes_requested"},
     AliasRow{"decision", "UNBLOCKED", "unblocked"},
+    AliasRow{"current_phase", "pm_checking", "pm_final_check"},
 };
 /// The word that an alias stands for; other words are unchanged. Not for the status of
 /// orchestrator_state, where `completed` is no alias.

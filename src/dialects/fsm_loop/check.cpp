@@ -14,6 +14,19 @@
 
 namespace baton::fsm_loop {
 
+namespace {
+
+void name_fits(const Value& root, const std::string& stem, FindingList& findings) {
+  const auto name = json::text(root, "loop_name");
+  if (name && !stem.empty() && stem != *name && loop_of_instance(stem) != *name)
+    findings.warning(
+        "S42", "/loop_name",
+        "loop_name is " + quoted_word(*name) + ", but the file is named " + quoted_word(stem),
+        {.found = std::string(*name), .expected = stem});
+}
+
+}  // namespace
+
 Findings check_state(const Value& root, const std::string& stem) {
   FindingList findings("fsm_loop");
   check_order(root, "", "started_at", "updated_at", "S40", findings);
@@ -21,12 +34,7 @@ Findings check_state(const Value& root, const std::string& stem) {
       text_of(root, "continuation_prompt").empty())
     findings.warning("S41", "/status",
                      "a loop that awaits its continuation has no continuation_prompt");
-  const auto name = json::text(root, "loop_name");
-  if (name && !stem.empty() && stem != *name && loop_of_instance(stem) != *name)
-    findings.warning(
-        "S42", "/loop_name",
-        "loop_name is " + quoted_word(*name) + ", but the file is named " + quoted_word(stem),
-        {.found = std::string(*name), .expected = stem});
+  name_fits(root, stem, findings);
   return findings.take();
 }
 
@@ -43,8 +51,9 @@ Findings check_events(const Value& lines) {
   return findings.take();
 }
 
-Findings check_lock(const Value& root) {
+Findings check_lock(const Value& root, const std::string& stem) {
   FindingList findings("fsm_loop");
+  name_fits(root, stem, findings);
   if (const auto scope = json::text(root, "scope"))
     findings.warning("S44", "/scope", "scope is one text and is taken for a list of one",
                      {.found = std::string(*scope), .expected = "a list"});
@@ -260,7 +269,7 @@ Findings check(const std::string& path, const Accepted& accepted, const Json& op
   if (accepted.kind == "events")
     return check_events(root);
   if (accepted.kind == "lock")
-    return check_lock(root);
+    return check_lock(root, stem_of(options, accepted.kind, path));
   return {};
 }
 

@@ -37,7 +37,7 @@ Judged judge_definition(const Value& root, const std::vector<const Document*>& s
 /// `stem`: the name of the loop in the file name; may be empty.
 Findings check_state(const Value& root, const std::string& stem);
 Findings check_events(const Value& lines);
-Findings check_lock(const Value& root);
+Findings check_lock(const Value& root, const std::string& stem);
 
 /// The rules of one state: its targets, evaluator, keys that belong together, guards, placeholders.
 /// The caller checks that the targets exist.

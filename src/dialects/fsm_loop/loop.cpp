@@ -352,7 +352,9 @@ Result<void> fill_parameters(const Loop& loop, Json& context) {
     }
     if (given == nullptr && json::child(*loop.context, parameter.name) != nullptr)
       continue;
-    if (given == nullptr && parameter.required)
+    const bool of_run =
+        std::find(kRunValues.begin(), kRunValues.end(), parameter.name) != kRunValues.end();
+    if (given == nullptr && parameter.required && !of_run)
       return fail(Errc::usage, "the loop " + loop.name + " needs the parameter " +
                                    quoted_word(parameter.name) + "; `--set " + parameter.name +
                                    "=VALUE` gives it");
