@@ -81,6 +81,11 @@ struct SideCommand {
 /// verdict is an error in any case.
 std::optional<SideCommand> side_command_for(const Judging& judging);
 
+/// `git diff` for diff_stall.
+SideCommand diff_command(const Judging& judging);
+/// Prints the history of score_stall or open_question_stall. Empty: its name cannot be filled in.
+std::optional<SideCommand> history_command(const Judging& judging, bool scores);
+
 /// Evaluates the action. Never fails: if there can be no other verdict it is `error`, and the
 /// details say why.
 Verdict evaluate(const Judging& judging);
