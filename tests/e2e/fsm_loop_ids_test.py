@@ -58,7 +58,7 @@ assert {f"D-LL-{number}" for number in range(1, 29)} <= marked, sorted(marked)
 assert {f"W{number}" for number in range(1, 15)} <= marked, sorted(marked)
 assert len([each for each in marked if each.startswith("S")]) >= 35, sorted(marked)
 assert {"exit_code", "llm_structured", "action_stall", "harbor_scorer"} <= evaluators and len(evaluators) == 13, evaluators
-assert {"ends terminal", "ends max_steps", "ends user_stopped"} <= reasons and len(reasons) == 10, reasons
+assert {"ends terminal", "ends max_steps", "ends user_stopped"} <= reasons and len(reasons) == 11, reasons
 known = marked | evaluators | reasons
 where = shown()
 missing = sorted(known - where.keys())
