@@ -152,7 +152,7 @@ states:
         loops.begin("awkward", "--set", "said=" + AWKWARD)
         state = loops.wait_end("awkward")
         check(state["captured"]["text"]["output"] == AWKWARD.rstrip("\r\n"), state["captured"])
-        for name, text in (("copy", AWKWARD.rstrip("\n")), ("copy2", "problem"), ("copy3", AWKWARD)):
+        for name, text in (("copy", AWKWARD.rstrip("\n")), ("copy2", "problem\n"), ("copy3", AWKWARD)):
             with open(f"{loops.root}/{name}") as file:
                 got = file.read()
             check(got == text, name, repr(got))

@@ -50,6 +50,7 @@ DECLARED = {
     "a handoff waits, a resume goes on": "O5",
     "a handoff that ends the loop": "O6",
     "the time limit of the loop": "O7",
+    "a missing value goes to on_error": "O24",
 }
 
 

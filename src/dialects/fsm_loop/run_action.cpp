@@ -390,6 +390,8 @@ void Machine::fault(Frame& frame, const std::string& why) {
     return end(Status::failed, "error", false, transition.why.empty() ? why : transition.why);
   if (frame.work.summary)
     return apply(frame, transition, {});
+  frame.record.last_result =
+      Json::object({{"verdict", "error"}, {"details", Json::object({{"error", why}})}});
   move(frame, transition.to, "error", {});
 }
 
