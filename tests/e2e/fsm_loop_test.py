@@ -173,8 +173,8 @@ def too_long(exe):
         loops.begin("long")
         loops.wait_end("long")
         faults = [each for each in loops.events("long") if each["event"] == "action_error"]
-        check([(each["state"], each["route"]) for each in faults] == [("b", "e")], faults)
-        check("200007 bytes" in loops.ran("why")[0] and "put large texts into a file" in loops.ran("why")[0], loops.ran("why"))
+        check([(each["state"], each["route"]) for each in faults] == [("b", "on_error")], faults)
+        check("200005 bytes" in loops.ran("why")[0] and "put large texts into a file" in loops.ran("why")[0], loops.ran("why"))
 
 
 def killed(exe):
@@ -240,7 +240,7 @@ def adopted(exe):
             open(loops.root + "/go", "w").close()
             state = loops.wait_end("held")
             check(loops.ran() == ["work", "after result 3"], loops.ran())
-            check(state["captured"]["got"]["stderr"] == "begun", state["captured"])
+            check(state["captured"]["got"]["stderr"] == "begun\n", state["captured"])
             done = [e for e in loops.events("held") if e["event"] == "action_complete"]
             check([e["exit_code"] for e in done] == [3, 0], done)
 
