@@ -338,6 +338,9 @@ TEST_CASE("a sub-loop has to be there and to get what it needs") {
   CHECK(with("").error.find("needs the parameter \"file\"") != std::string::npos);
   CHECK(with("").findings.at(".loops/x.yaml").front().rule == "fsm_loop/S14");
   CHECK(with("context_passthrough: true, ").definition);
+  CHECK(loaded_from({{".loops/child.yaml", "context: {file: own}\n" + std::string(child)},
+                     {".loops/x.yaml", parent("")}})
+            .definition);
   const Loaded bound = with("with: {file: '${context.f}'}, ");
   REQUIRE_MESSAGE(bound.definition, bound.error);
   CHECK(loop_of(**bound.definition).state("a")->loop == "child");

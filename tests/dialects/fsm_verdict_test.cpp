@@ -798,6 +798,7 @@ TEST_CASE("a capture keeps what programs wrote, without the line ends at the end
                       "failure_type": "real", "timeout_kind": null})"));
   action.timeout_kind = "idle";
   CHECK(json::text(*capture_of(action), "timeout_kind") == "idle");
+  CHECK(json::text(*capture_of(action), "failure_type") == "transient");
   action.output = std::string("a\xff\0b", 4);
   CHECK(json::text(*capture_of(action), "output") ==
         "a\xEF\xBF\xBD\xEF\xBF\xBD"

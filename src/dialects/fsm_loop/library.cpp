@@ -200,15 +200,17 @@ class Assembly {
     return judged_->at(path);
   }
 
-  /// Checks that the state gives the required parameters of its sub-loop.
+  /// Checks that the state, or the sub-loop's own context, gives its required parameters.
   void parameters(const State& state, const Json& root) {
     if (json::boolean(*state.body, "context_passthrough") == true)
       return;
     const Value* const with = json::child(*state.body, "with");
+    const Value* const context = json::child(*root, "context");
     for (const auto& member : members_in(*root, "parameters")) {
       const std::string key(json::name(member.name));
       if (json::boolean(member.value, "required") != true ||
-          (with != nullptr && json::child(*with, key) != nullptr))
+          (with != nullptr && json::child(*with, key) != nullptr) ||
+          (context != nullptr && json::child(*context, key) != nullptr))
         continue;
       Finding finding;
       finding.rule = "fsm_loop/S14";

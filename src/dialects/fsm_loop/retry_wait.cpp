@@ -202,8 +202,9 @@ std::string_view failure_type(const ActionResult& action) {
   const bool passes = std::any_of(kTransient.begin(), kTransient.end(), [&](std::string_view word) {
     return text.find(word) != std::string::npos;
   });
-  return failure == Failure::ordinary && passes ? "transient"
-                                                : kWords.at(static_cast<std::size_t>(failure));
+  return failure == Failure::ordinary && (passes || !action.timeout_kind.empty())
+             ? "transient"
+             : kWords.at(static_cast<std::size_t>(failure));
 }
 
 template <class Visit>

@@ -277,13 +277,21 @@ class StateCheck {
     const Value* const throttle = json::child(body_, "throttle");
     if (throttle == nullptr)
       return;
-    const auto normal = json::integer(*throttle, "normal_max").value_or(3);
-    const auto warn = json::integer(*throttle, "warn_max").value_or(8);
-    const auto hard = json::integer(*throttle, "hard_max").value_or(12);
-    if (normal >= warn || warn >= hard)
+    // Only numbers that are written are compared, as in the original.
+    std::string written;
+    bool rises = true;
+    std::int64_t before = 0;
+    for (const char* const key : {"normal_max", "warn_max", "hard_max"}) {
+      const auto most = json::integer(*throttle, key);
+      if (!most)
+        continue;
+      rises = rises && *most > before;
+      before = *most;
+      written += (written.empty() ? "" : ", ") + std::to_string(*most);
+    }
+    if (!rises)
       findings_.error("S7", at("throttle"),
-                      "normal_max, warn_max and hard_max must rise: " + std::to_string(normal) +
-                          ", " + std::to_string(warn) + ", " + std::to_string(hard));
+                      "normal_max, warn_max and hard_max must rise: " + written);
     const auto target = json::text(body_, "on_throttle_hard").value_or("");
     pair(target == state_.name || target == "$current", "on_throttle_hard",
          "on_throttle_hard leads back to the state that must not be entered again");
