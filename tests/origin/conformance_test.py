@@ -22,7 +22,7 @@ ORIGIN = os.environ.get("BATON_ORIGIN", "")
 PYTHON = os.environ.get("BATON_ORIGIN_PYTHON", "/usr/bin/python3")
 LIBRARY = "scripts/little_loops/loops"
 
-# What is compared of an event. `type` of evaluate is left out where the definition names no evaluator.
+# What is compared of an event. Not `type` of evaluate: the original writes `default` for an evaluator that is not named.
 EVENTS = {
     "loop_start": ["loop"], "loop_resume": ["loop", "from_state", "iteration"], "state_enter": ["state", "iteration"],
     "action_start": ["action", "is_prompt"], "action_output": ["line"], "action_complete": ["exit_code"],
