@@ -504,6 +504,46 @@ def libraries(exe):
         check(os.path.isdir(loops.ran()[-1]), loops.ran())
 
 
+def worktree(exe):
+    """A loop inside works on a branch in a worktree of its own. What it has not committed is kept when the folder goes."""
+    with Loops(exe) as loops:
+        git = lambda *words: subprocess.run(["git", "-C", loops.root, "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
+                                            capture_output=True, text=True).stdout
+        git("init", "-q", "-b", "main")
+        git("commit", "-q", "--allow-empty", "-m", "begin")
+        git("branch", "topic")
+        world.write(loops.root + "/.env", b"KEY=1")
+        world.write(loops.root + "/.claude/settings.json", b"{}")
+        loops.define("x", "name: x\ninitial: a\nstates:\n  a: {loop: y, worktree: topic, on_yes: d, on_no: bad}\n"
+                          "  bad: {terminal: true, failure: true}\n  d: {terminal: true}\n")
+        loops.define("y", "name: y\ninitial: a\nstates:\n  a:\n    action: 'cat .env .claude/settings.json >new; pwd >>${context.run_dir}/../places;"
+                          " while [ ! -e ${context.run_dir}/../go ]; do sleep 0.1; done'\n    next: d\n  d: {terminal: true}\n")
+        loops.start()
+        loops.begin("x")
+        places = loops.root + "/.loops/runs/places"
+        seen = lambda count: wait_until(lambda: os.path.exists(places) and len(open(places).read().split()) == count, f"it works {count}")
+        seen(1)
+        loops.daemon.kill()
+        loops.daemon.wait()
+        loops.start()
+        loops.call("stop", "x")
+        loops.wait_end("x", "user_stopped")
+        loops.call("resume", "x")
+        seen(2)
+        with open(places) as file:
+            folders = set(file.read().split())
+        folder = folders.pop()
+        check(not folders and folder.startswith(loops.root + "/.worktrees/") and folder.endswith("-subloop-topic"), folder, folders)
+        world.write(loops.root + "/.loops/runs/go", b"")
+        loops.wait_end("x")
+        check(not os.path.exists(folder) and git("worktree", "list").count("\n") == 1, folder)
+        kept = git("for-each-ref", "--format=%(refname)", "refs/baton").split()
+        check(kept == ["refs/baton/worktrees/" + os.path.basename(folder)], kept)
+        check(git("show", kept[0] + ":new") == "KEY=1{}", kept)
+        check(git("ls-tree", "--name-only", kept[0]).split() == ["new"], "files of the project are in the commit")
+        check(git("log", "--format=%s", "topic") == "begin\n", "the branch was changed")
+
+
 def from_nothing(exe):
     """What `init` writes is valid, works as it stands, lies where `path` says, and is never written over."""
     with Loops(exe) as loops:
@@ -530,7 +570,7 @@ def from_nothing(exe):
 
 
 PARTS = [fix_loop, converges, awkward, too_long, killed, adopted, stopped, once, owners, locked, torn_events, kept_clear, once_ends,
-         broken, libraries, from_nothing]
+         broken, libraries, worktree, from_nothing]
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ EVENTS = {
     "stall_detected": ["state", "exit_code", "verdict", "consecutive", "recurrent", "action"],
     "cycle_detected": ["edge", "from", "to", "count", "max"], "action_error": ["state", "route"],
     "max_steps_summary": ["summary_state", "iterations"], "max_iterations_reached_summary": ["summary_state", "iteration_count"],
+    "sub_loop_worktree_attached": ["branch"], "sub_loop_worktree_detached": ["branch"], "sub_loop_worktree_error": ["branch"],
     "messages_append": ["message", "state"], "handoff_detected": ["state", "iteration", "continuation"],
     "loop_complete": ["final_state", "iterations", "terminated_by", "failure_terminal"],
 }
@@ -58,6 +59,7 @@ def fact(value, root):
     """A value without what differs from run to run: the folder, the name of the run."""
     text = json.dumps(value, ensure_ascii=False).replace(root, "ROOT").replace("/bin/bash: line", "bash: line")
     text = re.sub(r"\b1[78]\d{8}\b", "SECONDS", text)
+    text = re.sub(r"\.worktrees/\d{8}-\d{6}-", ".worktrees/STAMP-", text)
     return json.loads(re.sub(r"/runs/([a-z0-9-]+)-\d{8}T\d+", r"/runs/\1-RUN", text))
 
 

@@ -121,11 +121,11 @@ const std::vector<KeyRow>& state_keys() {
        "failure idle_timeout max_retries retryable_exit_codes max_rate_limit_retries "
        "rate_limit_backoff_base_seconds rate_limit_max_wait_seconds rate_limit_long_wait_ladder "
        "loop with context_passthrough append_to_messages params agent throttle fragment type "
-       "learning"},
+       "learning worktree"},
       {Since::first, Use::label, "description"},
       {Since::later, Use::label, "session_mode pruning_profile"},
       {Since::later, Use::not_applied, "tools model effort request_path"},
-      {Since::later, Use::guard, "tamper_guard prepatch_check worktree cost_ceiling"},
+      {Since::later, Use::guard, "tamper_guard prepatch_check cost_ceiling"},
   });
   return rows;
 }

@@ -281,6 +281,7 @@ Brief brief(const View& view, const Desired& desired) {
   const Snapshot snapshot(view);
   Brief brief;
   brief.state_file = snapshot.paths.state();
+  brief.cwd = worktree_of(snapshot.memo);
   if (snapshot.state == nullptr || snapshot.memo.frames.empty())
     return brief;
   const Frame& frame = snapshot.memo.frames.back();

@@ -158,6 +158,7 @@ class StateReader {
     if (generation_ == Generation::modern)
       state.throttle = throttle_of(body);
     state.loop = text_of(body, "loop");
+    state.worktree = text_of(body, "worktree");
     times(body, state);
     state.with = member_of(body, "with");
     state.context_passthrough = json::boolean(body, "context_passthrough").value_or(false);

@@ -71,7 +71,8 @@ struct LoopState {
   RateLimit rate_limit;
   std::optional<Throttle> throttle;  ///< none in the first generation
   std::string loop;                  ///< the loop that runs in this state; empty: none
-  Json with;  ///< values for that loop's parameters, may hold placeholders; or null
+  Json with;             ///< values for that loop's parameters, may hold placeholders; or null
+  std::string worktree;  ///< a branch for that loop, may hold placeholders; empty: none
   std::string append_to_messages;  ///< may hold placeholders; empty: none
   Json param;                      ///< the parameters of its fragment (`Values::param`); or null
   bool routes = false;             ///< it has a `route`, so `shorthand` is not used

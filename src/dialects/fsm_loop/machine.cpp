@@ -62,7 +62,7 @@ bool Machine::step() {
   }
   frame.work.waits_since_ms = frame.work.next_wait_event_ms = 0;
   // If the definition does not have the state any more, `enter` reports it.
-  if (state_of(frame) == nullptr)
+  if (state_of(frame) == nullptr && frame.work.step != Step::detach)
     frame.work.step = Step::enter;
   switch (frame.work.step) {
     case Step::enter:
@@ -76,6 +76,10 @@ bool Machine::step() {
         break;
       begin_child(frame, *state_of(frame));
       return true;
+    case Step::attach:
+      return attach_worktree(frame);
+    case Step::detach:
+      return detach_worktree(frame);
   }
   // The memo has lost the frame of the loop inside, so the result of that loop is unknown.
   fault(frame, "the loop inside this state is not known any more");
@@ -300,8 +304,9 @@ void Machine::halt(Status status, std::string_view terminated_by, const std::str
   Record& record = snapshot_.record();
   record.status = status;
   Frame& top = snapshot_.memo.frames.back();
-  // After a resume an action that has ended does not run again. All other work begins anew.
-  if (top.work.step != Step::judge)
+  // After a resume an action that has ended does not run again, and git is asked again. All other
+  // work begins anew.
+  if (top.work.step == Step::enter || top.work.step == Step::act || top.work.step == Step::child)
     top.work = Work{};
   top.work.announced.clear();
   // The question belongs to the old definition, so a resume builds it again.

@@ -72,7 +72,7 @@ inline constexpr Millis kBreather{10};
 // Executes a loop. Work that takes time (an action, a judge, a wait) becomes part of the decision.
 // Everything else happens at once. The sources: machine.cpp (entering and ending), run_action.cpp
 // (actions, verdicts), retry_wait.cpp (rate limits), repetition.cpp (the guards against going
-// round), sub_loop.cpp (a loop inside a state).
+// round), sub_loop.cpp (a loop inside a state), worktree.cpp (its git worktree).
 
 /// Collects lines for the event file. baton appends them in one write.
 class EventLog {
@@ -145,6 +145,11 @@ class Machine {
   void begin_child(Frame& frame, const LoopState& state);
   void wait_for_files(Frame& frame);
   void end_child(std::string_view terminated_by, bool failure, const std::string& error);
+  void join_child(const ChildEnd& end);
+  bool has_worktree(Frame& frame, const LoopState& state);
+  std::optional<ActionResult> run_git(Frame& frame, std::string_view script, const Work& work);
+  bool attach_worktree(Frame& frame);
+  bool detach_worktree(Frame& frame);
   void stop_clocks();
   void add_completed(Record& record, std::string_view terminated_by, const std::string& error);
   void end(Status status, std::string_view terminated_by, bool failure, const std::string& error);

@@ -123,6 +123,13 @@ void fields(ActionResult& result, Visit visit) {
 }
 
 template <class Visit>
+void fields(ChildEnd& end, Visit visit) {
+  visit("terminated_by", end.terminated_by);
+  visit("failure", end.failure);
+  visit("error", end.error);
+}
+
+template <class Visit>
 void fields(Work& work, Visit visit) {
   visit("step", work.step);
   visit("action", work.action);
@@ -134,6 +141,9 @@ void fields(Work& work, Visit visit) {
   visit("waits_since_ms", work.waits_since_ms);
   visit("beat_ms", work.next_wait_event_ms);
   visit("child", work.child);
+  visit("branch", work.branch);
+  visit("worktree", work.worktree);
+  visit("end", work.end);
   visit("summary", work.summary);
   visit("limit", work.limit);
   visit("asked", work.asked);

@@ -107,25 +107,32 @@ Json json_of(const Record& record, const Value* before);
 
 /// What happens now in the state that a loop has entered.
 enum class Step {
-  enter,  ///< the loop has to enter the next state
-  act,    ///< the action of the state runs
-  judge,  ///< a judge or `git diff` runs, because the verdict needs it
-  child,  ///< another loop runs in the state: the next frame
+  enter,   ///< the loop has to enter the next state
+  act,     ///< the action of the state runs
+  judge,   ///< a judge or `git diff` runs, because the verdict needs it
+  child,   ///< another loop runs in the state: the next frame
+  attach,  ///< git makes the worktree for that loop
+  detach,  ///< that loop has ended, and git removes its worktree; this is the step of its frame
 };
 struct StepRow {
   std::string_view word;
   Step step;
 };
 inline constexpr std::array kStep = {
-    StepRow{"enter", Step::enter},
-    StepRow{"act", Step::act},
-    StepRow{"judge", Step::judge},
-    StepRow{"child", Step::child},
+    StepRow{"enter", Step::enter}, StepRow{"act", Step::act},       StepRow{"judge", Step::judge},
+    StepRow{"child", Step::child}, StepRow{"attach", Step::attach}, StepRow{"detach", Step::detach},
 };
-static_assert(in_enum_order(kStep, &StepRow::step, Step::child));
+static_assert(in_enum_order(kStep, &StepRow::step, Step::detach));
 constexpr const auto& word_table(Step /*step*/) {
   return kStep;
 }
+
+/// How a loop inside another one has ended.
+struct ChildEnd {
+  std::string terminated_by;
+  bool failure = false;
+  std::string error;
+};
 
 /// The work in the present entry of a state.
 struct Work {
@@ -142,6 +149,9 @@ struct Work {
   std::int64_t waits_since_ms = 0;      ///< start of a long wait; 0: none
   std::int64_t next_wait_event_ms = 0;  ///< when the next event of a long wait is due
   std::string child;                    ///< the loop inside, if its name was computed
+  std::string branch;                   ///< for the worktree of the loop inside
+  std::string worktree;                 ///< its folder, absolute; empty: it has none
+  ChildEnd end;                         ///< with `Step::detach`
   bool summary = false;                 ///< one last state runs at a limit; then the loop ends
   std::string limit;                    ///< with `summary`: the limit, as in `terminated_by`
 };
@@ -183,6 +193,9 @@ struct Memo {
   /// The first frame is the loop of the flow itself. A deque keeps references to frames valid.
   std::deque<Frame> frames;
 };
+
+/// The folder in which the last frame works, absolute. Empty: the root.
+std::string worktree_of(const Memo& memo);
 
 /// `own`: the state file, as the record of the first frame.
 Memo memo_of(const Json& json, const Record& own);

@@ -31,11 +31,12 @@ void check_text(std::string_view text, const std::string& pointer, const Json& o
                      {.found = std::string(text.substr(each.begin, each.end - each.begin))});
 }
 
-/// Whether the state starts a program without an agent.
+/// Whether the state starts a program without an agent: a command, git or cat.
 bool starts_program(const Value& body) {
   const Value* const evaluate = json::child(body, "evaluate");
   const auto evaluator = evaluate == nullptr ? std::nullopt : json::text(*evaluate, "type");
-  return is_shell_action(body) || evaluator == "diff_stall" || evaluator == "score_stall" ||
+  return is_shell_action(body) || json::text(body, "worktree").value_or("") != "" ||
+         evaluator == "diff_stall" || evaluator == "score_stall" ||
          evaluator == "open_question_stall";
 }
 

@@ -194,7 +194,8 @@ const Run* Snapshot::live() const {
 
 void Snapshot::keep_clock() {
   const Step step = memo.frames.back().work.step;
-  const bool waits = !memo.scope_claimed && (step == Step::act || step == Step::judge);
+  const bool waits =
+      !memo.scope_claimed && (step == Step::act || step == Step::judge || step == Step::attach);
   const bool stands =
       record().status == Status::running && (waits || view.control == Control::pause);
   if (stands == (memo.stopped_ms > 0))

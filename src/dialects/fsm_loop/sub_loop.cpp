@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "dialects/findings.h"
 #include "dialects/fsm_loop/definition.h"
@@ -100,6 +101,8 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   if (auto filled = fill_parameters(loop, context); !filled)
     return fault(frame, filled.error().message);
   add_inner_run_values(loop, *context_, context);
+  if (!has_worktree(frame, state))
+    return;
   child.record.loop_name = loop.name;
   child.record.current_state = loop.initial;
   child.record.started_at = stamp(snapshot_.view.wall);
@@ -111,16 +114,31 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
 }
 
 void Machine::end_child(std::string_view terminated_by, bool failure, const std::string& error) {
+  Frame& ended = snapshot_.memo.frames.back();
+  Json payload = Json::object({{"final_state", ended.record.current_state},
+                               {"iterations", ended.record.iteration},
+                               {"terminated_by", terminated_by}});
+  if (!error.empty())
+    payload.set("error", error);
+  events_.add("loop_complete", payload.set("failure_terminal", failure));
+  const ChildEnd end{std::string(terminated_by), failure, error};
+  if (std::prev(snapshot_.memo.frames.end(), 2)->work.worktree.empty())
+    return join_child(end);
+  ended.work = Work{};
+  ended.work.end = end;
+  ended.work.step = Step::detach;
+  stage(ended, "detach");
+}
+
+/// Takes the result of the loop that has ended into the loop around it.
+void Machine::join_child(const ChildEnd& end) {
+  const auto [terminated_by, failure, error] = end;
   const Record child = snapshot_.memo.frames.back().record;
   Json outcome = Json::object({{"terminated_by", terminated_by}});
   if (failure)
     outcome.set("failure_terminal", true);
   if (!error.empty())
     outcome.set("error", error);
-  Json payload =
-      merged(*Json::object({{"final_state", child.current_state}, {"iterations", child.iteration}}),
-             *outcome);
-  events_.add("loop_complete", payload.set("failure_terminal", failure));
   snapshot_.memo.frames.pop_back();
   Frame& frame = snapshot_.memo.frames.back();
   read(frame);
@@ -137,13 +155,13 @@ void Machine::end_child(std::string_view terminated_by, bool failure, const std:
   const Json known = state->hands_back() ? child.captured : Json::object();
   if (!add_capture(frame, state->name, merged(*known, *outcome)))
     return;
-  const Json end = merged(*Json::object({{"output", ""},
-                                         {"stderr", ""},
-                                         {"exit_code", well ? 0 : 1},
-                                         {"verdict", verdict_of(terminated_by, failure)},
-                                         {"captured", child.captured}}),
-                          *outcome);
-  if (!state->capture.empty() && !add_capture(frame, state->capture, end))
+  const Json result_of_loop = merged(*Json::object({{"output", ""},
+                                                    {"stderr", ""},
+                                                    {"exit_code", well ? 0 : 1},
+                                                    {"verdict", verdict_of(terminated_by, failure)},
+                                                    {"captured", child.captured}}),
+                                     *outcome);
+  if (!state->capture.empty() && !add_capture(frame, state->capture, result_of_loop))
     return;
   if (!state->next.empty()) {
     ActionResult result;
