@@ -189,11 +189,15 @@ void Inspection::doubt(const std::string& path, Finding finding) {
 }
 
 /// Adds a file that the rules of a flow need. False: the file exists but cannot be read as a
-/// document, so the rules cannot be checked. A syntax error in it is reported once.
+/// document, so the rules cannot be checked. What is wrong with it is reported once.
 bool Inspection::add_related(const std::string& path, const Result<std::string>& text,
                              FlowDocuments& flow) {
   Accepted& related = flow.docs[path];
   related = Accepted{nullptr, "related", {}, 0, {}, false, {}};
+  const bool reported = std::any_of(report_.files.begin(), report_.files.end(),
+                                    [&](const Inspected& file) { return file.path == path; });
+  if (!text && text.error().code != Errc::not_found && !reported)
+    refuse(path, {.rule = "file", .message = printable(text.error().message)});
   if (!text)
     return text.error().code == Errc::not_found;
   auto document = load_document(*text, format_of_name(path), rules_.load);
@@ -202,8 +206,7 @@ bool Inspection::add_related(const std::string& path, const Result<std::string>&
     related.present = true;
     return true;
   }
-  if (std::none_of(report_.files.begin(), report_.files.end(),
-                   [&](const Inspected& file) { return file.path == path; })) {
+  if (!reported) {
     count(document.error().findings);
     report_.files.push_back({.path = path, .findings = std::move(document.error().findings)});
   }

@@ -201,7 +201,7 @@ TEST_CASE("from: what is missing, a circle, and what leads out of the project") 
               {".loops/base.yaml", ""},
               {".loops/base.fsm.yaml", ""}},
              ".loops/x.yaml:2:7: no file found for \"base\": neither .loops/base.fsm.yaml nor "
-             ".loops/base.yaml"},
+             ".loops/base.yaml; baton follows no link"},
         Case{{{".loops/x.yaml", "from: y.yaml\nname: x\n"},
               {".loops/y.yaml", "from: x.yaml\nname: y\n"}},
              ".loops/y.yaml:1:7: the definitions build on each other in a circle: .loops/x.yaml -> "
@@ -338,6 +338,13 @@ TEST_CASE("a sub-loop has to be there and to get what it needs") {
   CHECK(with("").error.find("needs the parameter \"file\"") != std::string::npos);
   CHECK(with("").findings.at(".loops/x.yaml").front().rule == "fsm_loop/S14");
   CHECK(with("context_passthrough: true, ").definition);
+  for (const auto& [bindings, why] : std::vector<std::pair<const char*, const char*>>{
+           {"{file: f, fil: g}", "has no parameter \"fil\"; it has file, n"},
+           {"{file: f, n: true}", "takes a value of the type string as \"n\", not true"},
+           {"{file: f, n: '${context.n}'}", ""}}) {
+    const Loaded loaded = with(std::string("with: ") + bindings + ", ");
+    CHECK_MESSAGE(loaded.error.find(why) != std::string::npos, loaded.error);
+  }
   CHECK(loaded_from({{".loops/child.yaml", "context: {file: own}\n" + std::string(child)},
                      {".loops/x.yaml", parent("")}})
             .definition);

@@ -479,8 +479,13 @@ def libraries(exe):
         said = loops.call("validate", code=1).stdout
         check("base2.yaml:2:" in said and "in a circle" in said, said)
         check("nobody.yaml:3:" in said and "issue" in said, said)
+        # Both say that an import is a link: the check, and the start.
+        os.symlink("second.yaml", library + "/third.yaml")
+        loops.define("linked", "name: linked\ninitial: a\nimport: [third.yaml]\nstates: {a: {fragment: wait, next: d}, d: {terminal: true}}\n")
+        said = loops.call("validate", code=1).stdout
+        check("third.yaml:1:" in said and "symbolic link" in said, said)
         loops.start()
-        for name, word in (("around", "in a circle"), ("nobody", '"issue"')):
+        for name, word in (("around", "in a circle"), ("nobody", '"issue"'), ("linked", "third.yaml; baton follows no link")):
             said = loops.begin(name, code=1)
             check(word in said.stderr and loops.at(name)["status"] is None, name, said)
         loops.begin("own")

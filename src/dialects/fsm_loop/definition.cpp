@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "base/text.h"
 #include "dialects/fsm_loop/check.h"
 #include "dialects/fsm_loop/values.h"
 #include "dialects/kinds.h"
@@ -133,6 +134,13 @@ class Resolver {
   void bind(const std::string& name, const Value& fragment, State& state) {
     const Value* const given = json::child(*state.body, "with");
     Json param = given == nullptr ? Json::object() : Json(*given);
+    // With `loop`, `with` may also be for that loop.
+    for (const auto& member : members_in(*state.body, "with"))
+      if (const std::string why = binding_fault(fragment, json::name(member.name), member.value);
+          !why.empty() && json::child(*state.body, "loop") == nullptr)
+        findings_.error(
+            "S10", member_pointer(member_pointer(state.pointer, "with"), json::name(member.name)),
+            "the fragment " + quoted_word(name) + " " + why);
     for (const auto& member : members_in(fragment, "parameters")) {
       const std::string key(json::name(member.name));
       const Value* const fallback = json::child(member.value, "default");
@@ -165,6 +173,21 @@ void check_shortcut(const Value& root, FindingList& findings) {
                      "two constraints are called " + quoted_word(name), {.found = name});
     ++i;
   }
+}
+
+bool has_type(std::string_view type, const Value& value, const Value& parameter) {
+  if (type == "string")
+    return value.IsString();
+  if (type == "integer")
+    return value.IsInt64() || value.IsUint64();
+  if (type == "number")
+    return value.IsNumber();
+  if (type == "boolean")
+    return value.IsBool();
+  const auto allowed = items_in(parameter, "values");
+  return type != "enum" || allowed.Empty() ||
+         std::any_of(allowed.begin(), allowed.end(),
+                     [&](const Value& each) { return json::equal(each, value); });
 }
 
 /// Whether the state may capture the name. A loop inside it, or another file that adds to it, may
@@ -209,6 +232,27 @@ Json long_form(const Definition& definition) {
   }
   root.set("states", states);
   return root.set("generation", definition.generation == Generation::modern ? "modern" : "v1");
+}
+
+std::string binding_fault(const Value& owner, std::string_view key, const Value& value) {
+  std::vector<std::string_view> names;
+  for (const auto& member : members_in(owner, "parameters"))
+    names.push_back(json::name(member.name));
+  if (names.empty())
+    return {};
+  const Value* const parameter = json::child(*json::child(owner, "parameters"), key);
+  if (parameter == nullptr)
+    return "has no parameter " + quoted_word(key) + "; it has " +
+           printable(join(std::vector<std::string>(names.begin(), names.end()), ", "), 200);
+  const std::string type = std::string(json::text(*parameter, "type").value_or("string"));
+  const auto text = json::text(value);
+  if ((text && computed(*text)) || has_type(type, value, *parameter))
+    return {};
+  const Value* const allowed = json::child(*parameter, "values");
+  return "takes " +
+         (type == "enum" && allowed != nullptr ? "one of " + printable(json::dump(*allowed), 200)
+                                               : "a value of the type " + type) +
+         " as " + quoted_word(key) + ", not " + printable(json::dump(value), 80);
 }
 
 Json merged(const Value& under, const Value& over) {

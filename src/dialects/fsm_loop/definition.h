@@ -150,6 +150,10 @@ Place place_of(std::string_view folder, std::string_view name, const Library& li
 /// at every depth that is known so far. Read them and call this again until it returns none.
 std::vector<std::string> wanted(const std::string& path, const Library& library);
 
+/// What is wrong with a value for a parameter of a loop or a fragment: `parameters` of `owner` does
+/// not have it, or it is a literal of another type. Empty: nothing.
+std::string binding_fault(const Value& owner, std::string_view key, const Value& value);
+
 /// A definition, put together from all its files.
 struct Loaded {
   /// Without `from`, `import`, `flow`, `fragments` and short forms. Every state has its whole body.
@@ -159,7 +163,8 @@ struct Loaded {
   std::map<std::string, Findings> findings;
   /// The first error in one line: `.loops/x.yaml:4:7: ...`. Empty if there is none.
   std::string error;
-  /// The first finding about something that baton does not carry out (S8, S31), in the same way.
+  /// The first finding about something that baton does not carry out (S8, S31), or about a value
+  /// that the loop inside a state lacks (S37), in the same way.
   std::string unsupported;
 };
 

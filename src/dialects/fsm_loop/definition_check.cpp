@@ -165,11 +165,15 @@ class DefinitionCheck {
   }
 
   void parameters() {
-    for (const auto& member : members_in(root_, "parameters"))
+    for (const auto& member : members_in(root_, "parameters")) {
+      if (json::text(member.value, "type") == "enum" && items_in(member.value, "values").Empty())
+        findings_.error("S7", member_pointer("/parameters", member.name.GetString()),
+                        "a parameter of the type enum needs its `values`");
       if (json::boolean(member.value, "required") == true &&
           json::child(member.value, "default") != nullptr)
         findings_.error("S7", member_pointer("/parameters", member.name.GetString()),
                         "a required parameter cannot have a default");
+    }
   }
 
   /// Warns about placeholders in the context, because baton does not fill them in.
@@ -189,24 +193,13 @@ class DefinitionCheck {
     for (const char* const key : {"context", "parameters"})
       for (const auto& member : members_in(root_, key))
         known.emplace_back(json::name(member.name));
-    for (const State& state : definition_.states)
-      for (const std::string& text : {text_of(*state.body, "action"), prompt_of(*state.body)})
-        for (const Placeholder& each : placeholders(text)) {
-          const std::string name = each.path.substr(0, each.path.find('.'));
-          if (each.space != "context" || !each.fault.empty() || each.may_miss() ||
-              std::find(known.begin(), known.end(), name) != known.end())
-            continue;
-          known.push_back(name);
-          findings_.warning("S37", state.pointer,
-                            "nobody gives the value " + quoted_word(name) + " that the state " +
-                                quoted_word(state.name) + " needs; the start has to: `--set " +
-                                printable(name, 80) + "=VALUE`");
-        }
-  }
-
-  static std::string prompt_of(const Value& body) {
-    const Value* const evaluate = json::child(body, "evaluate");
-    return evaluate == nullptr ? std::string() : text_of(*evaluate, "prompt");
+    for (const NeededValue& each : needed_values(loop_of(*long_form(definition_))))
+      if (std::find(known.begin(), known.end(), each.name) == known.end())
+        findings_.warning("S37", definition_.state(each.state)->pointer,
+                          "nobody gives the value " + quoted_word(each.name) + " that the state " +
+                              quoted_word(each.state) + " needs; the start has to, with `--set " +
+                              printable(each.name, 80) +
+                              "=VALUE`, or the `with` of a loop around this one");
   }
 
   void known(const std::string& pointer, std::string_view key, std::string_view target,

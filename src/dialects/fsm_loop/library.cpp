@@ -200,11 +200,17 @@ class Assembly {
     return judged_->at(path);
   }
 
-  /// Checks that the state, or the sub-loop's own context, gives its required parameters.
+  /// Checks the values that the state gives to its sub-loop. The state, or the sub-loop's own
+  /// context, has to give the required parameters.
   void parameters(const State& state, const Json& root) {
+    const Value* const with = json::child(*state.body, "with");
+    for (const auto& member : members_in(*state.body, "with"))
+      if (const std::string why = binding_fault(*root, json::name(member.name), member.value);
+          !why.empty())
+        refused(member_pointer(member_pointer(state.pointer, "with"), json::name(member.name)),
+                "the loop " + quoted_word(text_of(*state.body, "loop")) + " " + why, {});
     if (json::boolean(*state.body, "context_passthrough") == true)
       return;
-    const Value* const with = json::child(*state.body, "with");
     const Value* const context = json::child(*root, "context");
     for (const auto& member : members_in(*root, "parameters")) {
       const std::string key(json::name(member.name));
@@ -212,12 +218,38 @@ class Assembly {
           (with != nullptr && json::child(*with, key) != nullptr) ||
           (context != nullptr && json::child(*context, key) != nullptr))
         continue;
+      refused(state.pointer,
+              "the state " + quoted_word(state.name) + " runs a loop that needs the parameter " +
+                  quoted_word(key),
+              "with: {" + printable(key, 80) + ": ...}");
+    }
+    values(state, loop_of(*root));
+  }
+
+  void refused(const std::string& pointer, const std::string& why, const std::string& expected) {
+    Finding finding;
+    finding.rule = "fsm_loop/S14";
+    finding.pointer = pointer;
+    finding.message = why;
+    finding.expected = expected;
+    place({std::move(finding)});
+  }
+
+  /// Warns about the first value that the loop inside needs and does not get.
+  void values(const State& state, const Loop& inner) {
+    const Value* const with = json::child(*state.body, "with");
+    Json context = with != nullptr && with->IsObject() ? Json(*with) : Json::object();
+    for (const Parameter& each : inner.parameters)
+      if (each.required || !each.fallback.is_null())
+        context.set(each.name, "");
+    // The name stands for any folder.
+    const Json around = Json::object({{"run_dir", "/"}});
+    if (auto added = add_inner_run_values(inner, *around, context); !added) {
       Finding finding;
-      finding.rule = "fsm_loop/S14";
-      finding.pointer = state.pointer;
-      finding.message = "the state " + quoted_word(state.name) +
-                        " runs a loop that needs the parameter " + quoted_word(key);
-      finding.expected = "with: {" + printable(key, 80) + ": ...}";
+      finding.rule = "fsm_loop/S38";
+      finding.severity = Severity::warning;
+      finding.pointer = member_pointer(state.pointer, "loop");
+      finding.message = added.error().message + std::string(kRefusedStart);
       place({std::move(finding)});
     }
   }
@@ -228,7 +260,8 @@ class Assembly {
       paths += (paths.empty() ? "" : " nor ") + each;
     error(path, pointer,
           "no file found for " + quoted_word(name) +
-              (paths.empty() ? ": the path leads out of the project" : ": neither " + paths));
+              (paths.empty() ? ": the path leads out of the project" : ": neither " + paths) +
+              (paths.empty() ? "" : "; baton follows no link"));
   }
 
   void error(const std::string& path, const std::string& pointer, const std::string& message) {
@@ -262,7 +295,8 @@ class Assembly {
     const bool error = finding.severity == Severity::error;
     if (error && !failed_)
       first_ = line_about(path, there != nullptr, finding);
-    else if ((finding.rule == "fsm_loop/S8" || finding.rule == "fsm_loop/S31") &&
+    else if ((finding.rule == "fsm_loop/S8" || finding.rule == "fsm_loop/S31" ||
+              finding.rule == "fsm_loop/S38") &&
              unsupported_.empty())
       unsupported_ = line_about(path, there != nullptr, finding);
     failed_ = failed_ || error;

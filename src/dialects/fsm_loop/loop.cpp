@@ -296,6 +296,36 @@ void add_values_of_all(const Loop& loop, Json& context) {
   add_value(loop, "outcome_threshold", 65, context);
 }
 
+std::string lack_of(const NeededValue& missing) {
+  return "the state " + quoted_word(missing.state) + " needs the value " +
+         quoted_word(missing.name) + ", and nobody gives it";
+}
+
+void add_texts(const Value& value, std::vector<std::string>& all) {
+  if (const auto text = json::text(value))
+    all.emplace_back(*text);
+  else if (value.IsObject())
+    for (const auto& member : value.GetObject())
+      add_texts(member.value, all);
+  else if (value.IsArray())
+    for (const Value& item : value.GetArray())
+      add_texts(item, all);
+}
+
+/// The texts of a state that fail it if a placeholder in them has no value.
+std::vector<std::string> texts_filled_in(const LoopState& state) {
+  std::vector<std::string> all = {state.action.value_or(""), state.loop, state.worktree,
+                                  state.append_to_messages, state.next};
+  if (!state.evaluate.is_null())
+    all.push_back(text_of(*state.evaluate, "prompt"));
+  for (const std::vector<Row>* const rows : {&state.route, &state.shorthand})
+    for (const Row& row : *rows)
+      all.push_back(row.target);
+  add_texts(*state.with, all);
+  add_texts(*state.param, all);
+  return all;
+}
+
 bool empty(const Value* value) {
   return value == nullptr || value->IsNull() ||
          (value->IsString() && value->GetStringLength() == 0);
@@ -383,27 +413,48 @@ Result<void> add_run_values(const Loop& loop, std::string_view run_dir, Json& co
   // baton has no design tokens. The loops that ask for them take an empty text for none.
   add_value(loop, "design_tokens_context", "", context);
   add_values_of_all(loop, context);
-  for (const LoopState& state : loop.states)
-    for (const std::string& text :
-         {state.action.value_or(""),
-          state.evaluate.is_null() ? std::string() : text_of(*state.evaluate, "prompt")})
-      for (const Placeholder& each : placeholders(text)) {
-        const std::string name = each.path.substr(0, each.path.find('.'));
-        if (each.space == "context" && each.fault.empty() && !each.may_miss() &&
-            known_value(loop, context, name) == nullptr)
-          return fail(Errc::usage,
-                      "the state " + quoted_word(state.name) + " needs the value " +
-                          quoted_word(name) + ", and nobody gives it; " +
-                          (name == loop.input_key ? "give it as INPUT, or with " : "add ") +
-                          "`--set " + printable(name, 80) + "=VALUE`");
-      }
-  return {};
+  const std::vector<NeededValue> needed = needed_values(loop);
+  const NeededValue* const missing = missing_value(loop, context, needed);
+  if (missing == nullptr)
+    return {};
+  const bool is_input = missing->name == loop.input_key;
+  return fail(Errc::usage,
+              lack_of(*missing) +
+                  (is_input ? "; give it as INPUT, or with `--set " : "; add `--set ") +
+                  printable(missing->name, 80) + "=VALUE`");
 }
 
-void add_inner_run_values(const Loop& loop, const Value& around, Json& context) {
+Result<void> add_inner_run_values(const Loop& loop, const Value& around, Json& context) {
   if (const Value* const run_dir = json::child(around, "run_dir"))
     add_value(loop, "run_dir", Json(*run_dir), context);
   add_values_of_all(loop, context);
+  const std::vector<NeededValue> needed = needed_values(loop);
+  if (const NeededValue* const missing = missing_value(loop, context, needed))
+    return fail(Errc::usage, "in the loop " + quoted_word(loop.name) + " " + lack_of(*missing) +
+                                 "; the `with` of this state has to");
+  return {};
+}
+
+std::vector<NeededValue> needed_values(const Loop& loop) {
+  std::vector<NeededValue> all;
+  for (const LoopState& state : loop.states)
+    for (const std::string& text : texts_filled_in(state))
+      for (const Placeholder& each : placeholders(text)) {
+        const std::string name = each.path.substr(0, each.path.find('.'));
+        if (each.space == "context" && each.fault.empty() && !each.may_miss() &&
+            std::none_of(all.begin(), all.end(),
+                         [&](const NeededValue& known) { return known.name == name; }))
+          all.push_back({state.name, name});
+      }
+  return all;
+}
+
+const NeededValue* missing_value(const Loop& loop, const Json& context,
+                                 const std::vector<NeededValue>& needed) {
+  const auto found = std::find_if(needed.begin(), needed.end(), [&](const NeededValue& each) {
+    return known_value(loop, context, each.name) == nullptr;
+  });
+  return found == needed.end() ? nullptr : &*found;
 }
 
 void unpack_input(const Loop& loop, std::string_view input, Json& context) {

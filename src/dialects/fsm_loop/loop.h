@@ -170,11 +170,23 @@ inline constexpr std::array<std::string_view, 7> kRunValues = {"run_dir",
                                                                "outcome_threshold",
                                                                "design_tokens_context"};
 
+/// A value of the context that a state of a loop cannot do without.
+struct NeededValue {
+  std::string state;
+  std::string name;
+};
+/// Each name once, with the first state that needs it.
+std::vector<NeededValue> needed_values(const Loop& loop);
+/// The first of them that neither the context of the loop nor `context` has. nullptr: none.
+const NeededValue* missing_value(const Loop& loop, const Json& context,
+                                 const std::vector<NeededValue>& needed);
+
 /// Adds the run values of a loop that somebody starts or resumes. `run_dir` is absolute and ends in
-/// a slash. Errc::usage: an action or a prompt needs a value that nobody gives.
+/// a slash. Errc::usage: a state needs a value that nobody gives.
 Result<void> add_run_values(const Loop& loop, std::string_view run_dir, Json& context);
-/// Adds the run values of a loop inside another one, whose context is `around`.
-void add_inner_run_values(const Loop& loop, const Value& around, Json& context);
+/// Adds the run values of a loop inside another one, whose context is `around`. Errc::usage: a
+/// state needs a value that nobody gives.
+Result<void> add_inner_run_values(const Loop& loop, const Value& around, Json& context);
 
 /// Adds the positional input of a start to the context. If the input is a JSON object and the
 /// context or the parameters know all its members, it is merged. Any other text goes to

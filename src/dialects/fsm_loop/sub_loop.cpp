@@ -100,7 +100,9 @@ void Machine::begin_child(Frame& frame, const LoopState& state) {
   }
   if (auto filled = fill_parameters(loop, context); !filled)
     return fault(frame, filled.error().message);
-  add_inner_run_values(loop, *context_, context);
+  auto added = add_inner_run_values(loop, *context_, context);
+  if (!added && !snapshot_.record().ignore_unsupported)
+    return fault(frame, added.error().message);
   if (!has_worktree(frame, state))
     return;
   child.record.loop_name = loop.name;
