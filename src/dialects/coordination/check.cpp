@@ -235,7 +235,17 @@ Findings check_mailbox(const Value& mailbox) {
   return findings.take();
 }
 
-Findings check(const std::string& /*path*/, const Accepted& accepted, const Json& options,
+/// Warns about messages that nobody gets.
+Findings check_misnamed(std::string_view path) {
+  for (const MisnamedRow& row : kMisnamed)
+    if (path.ends_with("/" + std::string(row.name) + ".json"))
+      return {finding(Severity::warning, "S26", "",
+                      "nobody reads this mailbox; baton knows it as `" + std::string(row.meant) +
+                          ".json`: move the messages there")};
+  return {};
+}
+
+Findings check(const std::string& path, const Accepted& accepted, const Json& options,
                std::optional<Time> /*wall*/) {
   const Value& root = accepted.document->root();
   if (accepted.kind == "pm_state")
@@ -246,6 +256,8 @@ Findings check(const std::string& /*path*/, const Accepted& accepted, const Json
     return check_orchestrator(root);
   if (mailbox(accepted.kind))
     return check_mailbox(root);
+  if (accepted.kind == kMisnamedKind)
+    return check_misnamed(path);
   FindingList findings("coordination");
   if (accepted.kind == "inbox" && !accepted.part.empty())
     check_group(accepted.part, "", root, options_of(options).reviews, findings);

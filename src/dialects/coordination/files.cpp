@@ -63,6 +63,14 @@ std::vector<FileKind> files(const Json& given_options) {
   };
   for (const MailboxRow& row : kMailboxes)
     kinds.push_back(kind(options, row.kind, "messages/" + std::string(row.kind) + ".json", false));
+  for (const MisnamedRow& row : kMisnamed) {
+    FileKind misnamed;
+    misnamed.kind = kMisnamedKind;
+    misnamed.pattern = options.path + "/messages/" + std::string(row.name) + ".json";
+    misnamed.flow = options.path;
+    misnamed.essential = false;
+    kinds.push_back(std::move(misnamed));
+  }
   kinds.push_back(kind(options, "archive", "messages/archive/{part}.json", false));
   kinds.push_back(kind(options, "inbox", "inbox/{part}.json", false));
   return kinds;

@@ -114,6 +114,16 @@ inline constexpr std::array kMailboxes = {
     MailboxRow{"qa_to_techlead", kQa, kTechLead, "result"},
     MailboxRow{"techlead_to_dev", kTechLead, kDeveloper, "decision"},
 };
+/// Names that agents give to mailboxes, and that nobody reads.
+struct MisnamedRow {
+  std::string_view name;
+  std::string_view meant;
+};
+inline constexpr std::array kMisnamed = {
+    MisnamedRow{"qa_to_tech_lead", "qa_to_techlead"},
+    MisnamedRow{"tech_lead_to_dev", "techlead_to_dev"},
+};
+inline constexpr std::string_view kMisnamedKind = "misnamed_mailbox";
 /// The index of a mailbox by kind; nothing for other kinds.
 std::optional<std::size_t> mailbox(std::string_view kind);
 /// The mailbox that a role writes or reads; nothing for the project manager.

@@ -109,7 +109,10 @@ std::optional<SideCommand> history_command(const Judging& judging, bool scores) 
   constexpr Millis kTime{30'000};
   // No file is no history yet.
   return SideCommand{SideCommand::Kind::history,
-                     {"/bin/sh", "-c", R"([ ! -e "$1" ] || exec cat < "$1")", "history", *path},
+                     {"/bin/sh", "-c", R"([ -e "$1" ] || exit 0
+[ -f "$1" ] || { echo "it is no regular file" >&2; exit 1; }
+exec cat < "$1")",
+                      "history", *path},
                      {},
                      kTime,
                      {}};
@@ -139,9 +142,10 @@ Verdict by_history(const Judging& judging, bool rising) {
   if (read == nullptr)
     return failed("the name of the history file cannot be filled in", std::move(details));
   if (!read->not_run.empty() || read->exit_code != 0)
-    return failed("the history file cannot be read: " +
-                      mended_utf8(read->not_run.empty() ? read->error_output : read->not_run),
-                  std::move(details));
+    return failed(
+        "the history file cannot be read: " +
+            mended_utf8(read->not_run.empty() ? trimmed(read->error_output) : read->not_run),
+        std::move(details));
   std::int64_t stall = 0;
   std::int64_t rounds = 0;
   double best = 0;

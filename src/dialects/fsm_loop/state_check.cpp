@@ -43,6 +43,14 @@ bool harmless(const Value& root, const Placeholder& each) {
               : value->IsNumber() || value->IsBool();
 }
 
+/// Members of captures that no program has printed.
+bool is_word_or_number(std::string_view path) {
+  constexpr std::array<std::string_view, 5> kMembers = {"exit_code", "duration_ms", "failure_type",
+                                                        "timeout_kind", "terminated_by"};
+  return std::find(kMembers.begin(), kMembers.end(), path.substr(path.rfind('.') + 1)) !=
+         kMembers.end();
+}
+
 void shell(const Value& root, const State& state, std::string_view action, FindingList& findings) {
   const std::vector<Placeholder> all = placeholders(action);
   // A placeholder that is the whole action is meant as a command.
@@ -53,9 +61,7 @@ void shell(const Value& root, const State& state, std::string_view action, Findi
   for (const Placeholder& each : all) {
     if (!each.fault.empty() || quotes.quoted_at(each.begin))
       continue;
-    // Exit codes and durations are numbers.
-    if (each.shell || each.path.ends_with(".exit_code") || each.path == "exit_code" ||
-        each.path.ends_with(".duration_ms") || harmless(root, each))
+    if (each.shell || is_word_or_number(each.path) || harmless(root, each))
       continue;
     const std::string text = spelled(action, each);
     if (std::find(told.begin(), told.end(), text) != told.end())
