@@ -189,6 +189,8 @@ struct Decision {
   /// `done` and `failed` are the ends of a flow; an end counts before all holds of `waiting`.
   Standing standing;
   std::vector<Subject> ends;  ///< subjects that have reached a declared end
+  /// Subjects in the order of the layout, for people. Others follow by name.
+  std::vector<Subject> order;
   std::vector<FlowId> needs;  ///< flows that have to be finished before this one starts anything
   bool finished = false;      ///< flows that need this one may start
   std::optional<Progress> progress;              ///< for `baton status`

@@ -32,6 +32,14 @@ static_assert(in_order());
 
 }  // namespace
 
+std::vector<std::string> outcome_words() {
+  std::vector<std::string> all;
+  for (const auto& [outcome, word] : kOutcomes)
+    if (outcome != Outcome::none)
+      all.emplace_back(word);
+  return all;
+}
+
 std::string uuid_of(const RunId& run) {
   constexpr std::size_t kDigits = 32;
   std::string digits = run.substr(0, kDigits);

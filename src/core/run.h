@@ -43,6 +43,8 @@ enum class Outcome {
 };
 std::string_view word(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view word);
+/// The words of all outcomes that an ended run can have.
+std::vector<std::string> outcome_words();
 /// The agent could not work because of its provider or its login. The work is as it was: the
 /// attempt is not used up, and a dialect treats the run as one that an operator has stopped.
 constexpr bool says_nothing(Outcome outcome) {

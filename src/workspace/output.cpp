@@ -16,33 +16,8 @@
 namespace baton {
 namespace {
 
-constexpr std::size_t kCellBytes = 160;
-constexpr std::size_t kWholeBytes = 16'384;
-
-std::string_view code_of(Colour colour) {
-  switch (colour) {
-    case Colour::red:
-      return "\x1b[31m";
-    case Colour::green:
-      return "\x1b[32m";
-    case Colour::yellow:
-      return "\x1b[33m";
-    case Colour::blue:
-      return "\x1b[34m";
-    case Colour::grey:
-      return "\x1b[90m";
-  }
-  return "";
-}
-
 bool in_github_job() {
   return variable("GITHUB_ACTIONS") == "true";
-}
-
-bool coloured() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-  const char* const refused = std::getenv("NO_COLOR");
-  return on_terminal() && (refused == nullptr || *refused == '\0');
 }
 
 }  // namespace
@@ -127,49 +102,8 @@ bool is_plain_word(std::string_view text) {
          printable(text, text.size()) == text;
 }
 
-std::string paint(Colour colour, std::string text) {
-  if (!coloured())
-    return text;
-  return std::string(code_of(colour)) + text + "\x1b[0m";
-}
-
-void Table::colour(std::size_t column, Colour colour) {
-  colours_[{rows_.size() - 1, column}] = colour;
-}
-
-std::vector<std::vector<std::string>> Table::printable_cells() const {
-  std::vector<std::vector<std::string>> cells;
-  for (const auto& row : rows_) {
-    auto& line = cells.emplace_back();
-    for (const std::string& cell : row) {
-      // The last column may be long, because nothing follows it. A terminal would break the line.
-      const bool whole = line.size() + 1 == row.size() && !on_terminal();
-      line.push_back(cell.empty() ? "-" : printable(cell, whole ? kWholeBytes : kCellBytes));
-    }
-  }
-  return cells;
-}
-
-std::string Table::text() const {
-  const auto cells = printable_cells();
-  std::vector<std::size_t> widths;
-  for (const auto& line : cells) {
-    widths.resize(std::max(widths.size(), line.size()));
-    for (std::size_t c = 0; c < line.size(); ++c)
-      widths[c] = std::max(widths[c], utf8_count(line[c]));
-  }
-  std::string text;
-  for (std::size_t r = 0; r < cells.size(); ++r) {
-    for (std::size_t c = 0; c < cells[r].size(); ++c) {
-      const std::string& cell = cells[r][c];
-      const auto colour = colours_.find({r, c});
-      text += colour == colours_.end() ? cell : paint(colour->second, cell);
-      if (c + 1 < cells[r].size())
-        text.append(widths[c] - utf8_count(cell) + 2, ' ');
-    }
-    text += '\n';
-  }
-  return text;
+void print_fitted(const std::string& text) {
+  print_text(wrapped(text, terminal_columns()));
 }
 
 std::string finding_text(const std::string& path, const Finding& finding) {

@@ -5,17 +5,15 @@
 
 #include <chrono>
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/json/document.h"
 #include "base/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/exit_code.h"
+#include "workspace/table.h"
 
 namespace baton {
 
@@ -50,27 +48,9 @@ bool wait_while_read(std::chrono::milliseconds time);
 /// because completions and scripts take them for words.
 bool is_plain_word(std::string_view text);
 
-enum class Colour { red, green, yellow, blue, grey };
-/// Adds the colour if stdout is a terminal and NO_COLOR is not set.
-std::string paint(Colour colour, std::string text);
 bool on_terminal();
-
-/// A table for people. Columns are as wide as their widest cell, and cells are made printable.
-class Table {
- public:
-  explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
-  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  /// Sets the colour of one cell of the last row.
-  void colour(std::size_t column, Colour colour);
-  bool empty() const { return rows_.size() == 1; }
-  std::string text() const;
-
- private:
-  std::vector<std::vector<std::string>> printable_cells() const;
-
-  std::vector<std::vector<std::string>> rows_;
-  std::map<std::pair<std::size_t, std::size_t>, Colour> colours_;  ///< by row and column
-};
+/// Text for people, with lines that fit the terminal.
+void print_fitted(const std::string& text);
 
 /// `path:line:column: error: message [rule]`, then what was found and what was expected.
 std::string finding_text(const std::string& path, const Finding& finding);

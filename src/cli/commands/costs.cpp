@@ -12,6 +12,7 @@
 #include "workspace/command.h"
 #include "workspace/context.h"
 #include "workspace/history.h"
+#include "workspace/list_options.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 
@@ -124,14 +125,9 @@ ExitCode costs_command(Words words) {
     complain("--by takes flow, agent, provider or day, not " + printable(by_text, 60));
     return ExitCode::usage;
   }
-  auto since = parse_time(since_text);
-  if (const auto duration = parse_duration(since_text); !since && duration)
-    since = real_clock()->wall() - *duration;
-  if (!since) {
-    complain("--since takes a time such as 2026-01-22T10:00:00Z or a duration such as 7d, not " +
-             printable(since_text, 60));
-    return ExitCode::usage;
-  }
+  auto since = since_of(since_text, real_clock()->wall());
+  if (!since)
+    return complain(since.error());
   const auto context = Context::open_anyway(places);
   if (!context)
     return complain(context.error());
@@ -143,7 +139,7 @@ ExitCode costs_command(Words words) {
     return complain(histories.error());
   std::map<Group, Sum> sums;
   for (const History& history : *histories) {
-    const auto runs = history.journal->costs(*since);
+    const auto runs = history.journal->costs(since->value_or(Time{}));
     if (!runs)
       return complain(runs.error());
     for (const RunCost& run : *runs)
@@ -153,7 +149,7 @@ ExitCode costs_command(Words words) {
     print_table(sums, by->first, by->second == By::flow && histories->size() > 1);
   else
     for (const auto& [group, sum] : sums)
-      print_line(json_of(by->first, group, sum, *since));
+      print_line(json_of(by->first, group, sum, since->value_or(Time{})));
   return finish(ExitCode::fine);
 }
 

@@ -3,23 +3,28 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "cli/commands/flow_page.h"
+#include "cli/commands/overview.h"
 #include "cli/submit_request.h"
+#include "config/registry.h"
 #include "core/condition.h"
 #include "io/system/clock.h"
 #include "workspace/command.h"
 #include "workspace/config_warnings.h"
 #include "workspace/history.h"
+#include "workspace/list_options.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 #include "workspace/rehearsal.h"
+#include "workspace/screen.h"
 
 namespace baton {
 namespace {
@@ -36,34 +41,13 @@ struct StatusArguments {
   bool names = false;
   bool all = false;
   bool check = false;
+  std::string only;
+  std::string dialect;
+  std::string since;
+  std::string sort;
+  std::string limit;
+  OverviewChoice choice;  ///< what these words mean
 };
-
-Colour colour_of(Condition condition) {
-  switch (condition) {
-    case Condition::running:
-    case Condition::done:
-      return Colour::green;
-    case Condition::waiting:
-      return Colour::blue;
-    case Condition::blocked:
-    case Condition::paused:
-    case Condition::stopped:
-      return Colour::yellow;
-    case Condition::idle:
-      return Colour::grey;
-    case Condition::failed:
-    case Condition::gone:
-      return Colour::red;
-  }
-  return Colour::grey;
-}
-
-std::string dollars(double cost) {
-  constexpr double kCents = 100;
-  const auto cents = std::llround(cost * kCents);
-  const std::string rest = std::to_string(cents % 100);
-  return "$" + std::to_string(cents / 100) + "." + (rest.size() < 2 ? "0" : "") + rest;
-}
 
 /// Flows with a silent agent, and since when; of several agents, the one that is silent longest.
 using SilentFlows = std::map<FlowId, Time>;
@@ -79,19 +63,21 @@ SilentFlows silent_flows(const FlowRecords& records, Time now) {
   return silent;
 }
 
-std::string table_of(const std::vector<FlowStatus>& all, const SilentFlows& silent, Time now) {
+Table table_of(const std::vector<FlowStatus>& all, const SilentFlows& silent, Time now) {
   Table table({"FLOW", "CONDITION", "REASON", "DECLARED", "AGENTS", "ACTIVITY", "COST", "WHY"});
+  table.keep_end(0);
+  table.may_leave_out({3, 4, 6, 5, 2, 7});
   for (const FlowStatus& status : all) {
     const auto since = silent.find(status.flow);
     table.row({status.flow == FlowId{} ? "(root)" : text(status.flow),
                std::string(word(status.cause.condition)), std::string(word(status.cause.reason)),
                status.declared, std::to_string(status.agents), ago(status.last_activity, now),
-               status.cost ? dollars(*status.cost) : "",
-               status.why +
+               status.cost ? cost_text(*status.cost) : "",
+               title_text(status) + status.why +
                    (since == silent.end() ? "" : "; silent for " + span_text(since->second, now))});
     table.colour(1, colour_of(status.cause.condition));
   }
-  return table.text();
+  return table;
 }
 
 /// Which daemon serves the root, and what the user should know or do.
@@ -123,7 +109,8 @@ std::string hint(const Context& context, const std::optional<DaemonStatus>& daem
 /// What is shown for one root.
 struct Section {
   std::string root;
-  std::vector<FlowStatus> flows;
+  std::vector<FlowStatus> flows;  ///< without those that have left the list
+  Overview overview;              ///< of these flows
   std::optional<DaemonStatus> daemon;
   std::vector<Request> recorded;
   Word difference;  ///< see Context::Difference
@@ -135,8 +122,10 @@ struct Section {
 /// What --watch has shown last: the text under the tables, and the JSON lines by root and flow. A
 /// line without flow reports a problem of the root itself.
 struct Shown {
+  using Whose = std::pair<std::string, FlowId>;
   std::string hints;
-  std::map<std::pair<std::string, FlowId>, std::string> lines;
+  std::vector<Whose> order;
+  std::map<Whose, std::string> lines;
   bool operator==(const Shown&) const = default;
 };
 
@@ -144,7 +133,7 @@ Shown lines_of(const std::vector<Section>& sections) {
   Shown shown;
   for (const Section& section : sections) {
     shown.hints += section.hint;
-    for (const FlowStatus& status : section.flows) {
+    for (const FlowStatus& status : section.overview.flows) {
       Json line = status_json(status);
       const auto silent = section.silent.find(status.flow);
       line.set("silent_since",
@@ -156,7 +145,8 @@ Shown lines_of(const std::vector<Section>& sections) {
       for (const Request& each : of_flow(section.recorded, status.flow))
         verbs.push(Json(each.verb));
       line.set("recorded", verbs);
-      shown.lines[{section.root, status.flow}] = line.dump();
+      shown.order.emplace_back(section.root, status.flow);
+      shown.lines[shown.order.back()] = line.dump();
     }
   }
   return shown;
@@ -169,29 +159,84 @@ bool names_alike(const Shown& now, const Shown& before) {
 
 /// Prints the JSON lines that have changed.
 void show_lines(const Shown& now, const Shown& before) {
-  for (const auto& [whose, line] : now.lines) {
+  for (const Shown::Whose& whose : now.order) {
+    const std::string& line = now.lines.at(whose);
     const auto last = before.lines.find(whose);
     if (last == before.lines.end() || last->second != line)
       print(line + "\n");
   }
 }
 
+/// The lines below the table: how many flows there are, and how many of them are not shown.
+std::string counts_text(const Overview& overview) {
+  std::vector<std::string> left_out;
+  if (overview.filtered > 0)
+    left_out.push_back(std::to_string(overview.filtered) + " by your choice");
+  if (overview.old > 0)
+    left_out.push_back(std::to_string(overview.old) +
+                       " that are done or idle for over a day (--all shows them)");
+  return overview.totals + (left_out.empty() ? "" : "; not shown: " + join(left_out, ", ")) + "\n";
+}
+
+/// The text for one root. `most`: rows of its table; 0: all.
+std::string section_text(const Section& section, bool many, std::size_t columns, std::size_t most) {
+  const std::string head = many ? wrapped(printable(section.root), columns) + "\n" : "";
+  if (section.flows.empty())
+    return head + wrapped("there is no flow on " + printable(section.root) + "; " +
+                              section.configured_patterns + "\n\n" + section.hint,
+                          columns);
+  const std::vector<FlowStatus>& flows = section.overview.flows;
+  std::string text = head;
+  if (!flows.empty())
+    text += table_of(flows, section.silent, real_clock()->wall()).text(columns, most);
+  if (most > 0 && flows.size() > most)
+    text += wrapped(
+        "and " + totals_text({flows.begin() + static_cast<std::ptrdiff_t>(most), flows.end()}) +
+            "\n",
+        columns);
+  return text + wrapped(counts_text(section.overview) + "\n" + section.hint, columns);
+}
+
 void show_tables(const std::vector<Section>& sections, bool many) {
+  for (const Section& section : sections)
+    print_text((&section != &sections.front() ? "\n" : "") +
+               section_text(section, many, terminal_columns(), 0));
+}
+
+std::size_t lines_in(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// All roots on one screen. The rows of tables that have no room are only counted. Flows that need
+/// a person come first in each table, so they are the last to go.
+std::string screen_text(const std::vector<Section>& sections) {
+  const std::size_t columns = terminal_columns();
+  const bool many = sections.size() > 1;
+  const std::string head =
+      cut_end("baton status  " + iso_time(real_clock()->wall()) + "  q: quit", columns) + "\n";
+  std::size_t rows = 0;
+  std::string all = head;
   for (const Section& section : sections) {
-    if (many)
-      print_text((&section != &sections.front() ? "\n" : "") + printable(section.root) + "\n");
-    print_text(section.flows.empty()
-                   ? "there is no flow on " + printable(section.root) + "; " +
-                         section.configured_patterns + "\n"
-                   : table_of(section.flows, section.silent, real_clock()->wall()));
-    print_text("\n" + section.hint);
+    all += section_text(section, many, columns, 0);
+    rows = std::max(rows, section.overview.flows.size());
   }
+  // The largest table gives up rows first.
+  while (lines_in(all) > terminal_lines() && rows > 1) {
+    const std::size_t over = lines_in(all) - terminal_lines();
+    rows -= std::min(rows - 1, std::max<std::size_t>(1, over / sections.size()));
+    all = head;
+    for (const Section& section : sections)
+      all += section_text(section, many, columns, rows);
+  }
+  while (all.ends_with('\n'))
+    all.pop_back();
+  return all;
 }
 
 void show_names(const std::vector<Section>& sections) {
   std::set<std::string> names;
   for (const Section& section : sections)
-    for (const FlowStatus& status : section.flows)
+    for (const FlowStatus& status : section.overview.flows)
       if (status.flow != FlowId{})
         names.insert(text(status.flow));
   for (const std::string& name : names)
@@ -199,9 +244,10 @@ void show_names(const std::vector<Section>& sections) {
       print(name + "\n");
 }
 
-/// `all`: also flows that have left the list.
-Result<std::vector<Section>> sections_of(const std::string& flow, bool all,
+/// With --all also flows that have left the list.
+Result<std::vector<Section>> sections_of(const StatusArguments& arguments,
                                          const std::vector<RehearsedRoot>& roots) {
+  const std::string& flow = arguments.flow;
   std::optional<FlowPlace> wanted;
   if (!flow.empty()) {
     auto place = choose_flow(flow, roots);
@@ -216,6 +262,7 @@ Result<std::vector<Section>> sections_of(const std::string& flow, bool all,
     const auto& [on_root, rehearsal] = roots[i];
     Section section{on_root.root(),
                     statuses(rehearsal->records(), rehearsal->plan()),
+                    {},
                     rehearsal->daemon(),
                     rehearsal->recorded(),
                     on_root.difference().word,
@@ -227,32 +274,49 @@ Result<std::vector<Section>> sections_of(const std::string& flow, bool all,
     if (wanted)
       std::erase_if(section.flows,
                     [&](const FlowStatus& status) { return status.flow != wanted->flow; });
-    else if (!all)
+    else if (!arguments.all)
       std::erase_if(section.flows, [](const FlowStatus& status) { return status.absent; });
+    OverviewChoice choice = arguments.choice;
+    // Programs choose for themselves what is old.
+    choice.old = choice.old || wanted || arguments.json || arguments.names;
+    section.overview = overview_of(section.flows, choice, real_clock()->wall());
     sections.push_back(std::move(section));
   }
   return sections;
 }
 
-ExitCode show(const StatusArguments& arguments, const Context& context, Shown& shown) {
+/// The page about one flow.
+void show_page(const Section& section, const RehearsedRoot& on_root) {
+  const FlowStatus& status = section.flows.front();
+  print_text(flow_page(status, on_root, real_clock()->wall(), terminal_columns()));
+  print_text(wrapped("\n" + section.hint, terminal_columns()));
+}
+
+ExitCode show(const StatusArguments& arguments, const Context& context, Screen* screen,
+              Shown& shown) {
   const auto seen = rehearse_seen(context);
   if (!seen)
     return complain(seen.error());
-  const auto sections = sections_of(arguments.flow, arguments.all, *seen);
+  const auto sections = sections_of(arguments, *seen);
   if (!sections)
     return complain(sections.error());
+  if (screen != nullptr) {
+    screen->show(screen_text(*sections));
+    return ExitCode::fine;
+  }
   Shown lines = lines_of(*sections);
-  // On a terminal, the "ago" times change without any event.
-  const bool clear = arguments.watch && on_terminal();
   if (arguments.names) {
     if (!names_alike(lines, shown))
       show_names(*sections);
   } else if (arguments.json) {
     show_lines(lines, shown);
-  } else if (clear || lines != shown) {
-    if (clear)
-      print("\x1b[2J\x1b[H");
-    show_tables(*sections, seen->size() > 1);
+  } else if (lines != shown) {
+    const auto place = arguments.flow.empty() ? Result<FlowPlace>(fail(Errc::not_found, ""))
+                                              : choose_flow(arguments.flow, *seen);
+    if (place && !sections->front().flows.empty())
+      show_page(sections->front(), (*seen)[place->root]);
+    else
+      show_tables(*sections, seen->size() > 1);
   }
   shown = std::move(lines);
   return ExitCode::fine;
@@ -262,8 +326,7 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Shown& s
 struct Health {
   std::vector<std::string> unserved;  ///< roots without a daemon
   std::vector<std::string> faults;    ///< what a person has to look at
-  std::array<std::size_t, kConditions.size()> counts{};
-  std::size_t flows = 0;
+  std::vector<FlowStatus> flows;
 };
 
 void examine(const Section& section, Time now, Health& health) {
@@ -276,10 +339,7 @@ void examine(const Section& section, Time now, Health& health) {
                             iso_time(trouble->since) + ": " + printable(trouble->why));
   for (const FlowStatus& status : section.flows) {
     const bool whole = status.flow == FlowId{};
-    if (!whole) {
-      ++health.flows;
-      ++health.counts.at(static_cast<std::size_t>(status.cause.condition));
-    }
+    health.flows.push_back(status);
     if (row_of(status.cause.condition).person)
       health.faults.push_back((whole ? printable(section.root, 200) + " is " +
                                            std::string(word(status.cause.condition)) + " (" +
@@ -287,16 +347,6 @@ void examine(const Section& section, Time now, Health& health) {
                                      : condition_text(status)) +
                               ": " + printable(status.why));
   }
-}
-
-/// `12 flows: 3 running, 2 waiting, 7 done`.
-std::string totals(const Health& health) {
-  std::vector<std::string> counts;
-  for (const ConditionRow& row : kConditions)
-    if (const auto count = health.counts.at(static_cast<std::size_t>(row.condition)); count > 0)
-      counts.push_back(std::to_string(count) + " " + std::string(row.word));
-  return std::to_string(health.flows) + (health.flows == 1 ? " flow" : " flows") +
-         (counts.empty() ? "" : ": " + join(counts, ", "));
 }
 
 /// Prints the one line of `--check`. Its first word is one that Nagios knows.
@@ -318,7 +368,7 @@ ExitCode check(const StatusArguments& arguments) {
   const auto seen = rehearse(*context);
   if (!seen)
     return unknown(seen.error());
-  const auto sections = sections_of(arguments.flow, arguments.all, *seen);
+  const auto sections = sections_of(arguments, *seen);
   if (!sections)
     return unknown(sections.error());
   Health health;
@@ -331,11 +381,46 @@ ExitCode check(const StatusArguments& arguments) {
     return say("UNKNOWN", "no daemon serves " + printable(join(health.unserved, ", ")),
                ExitCode::unreachable);
   if (health.faults.empty())
-    return say("OK", totals(health), ExitCode::fine);
+    return say("OK", totals_text(health.flows), ExitCode::fine);
   const std::size_t more = health.faults.size() - 1;
   return say("CRITICAL",
              health.faults.front() + (more == 0 ? "" : " (and " + std::to_string(more) + " more)"),
              ExitCode::failed);
+}
+
+/// Errc::usage: an option has a value that means nothing.
+Result<OverviewChoice> choice_of(const StatusArguments& arguments) {
+  OverviewChoice choice;
+  choice.old = arguments.all;
+  if (!arguments.only.empty()) {
+    auto only = parse_conditions(arguments.only);
+    if (!only)
+      return pass_on(only);
+    choice.only = *std::move(only);
+  }
+  if (!arguments.sort.empty()) {
+    auto order = parse_order(arguments.sort);
+    if (!order)
+      return pass_on(order);
+    choice.order = *order;
+  }
+  auto since = since_of(arguments.since, real_clock()->wall());
+  if (!since)
+    return pass_on(since);
+  choice.since = *since;
+  auto limit = limit_of(arguments.limit);
+  if (!limit)
+    return pass_on(limit);
+  choice.limit = *limit;
+  if (!arguments.dialect.empty()) {
+    std::vector<std::string> names;
+    for (const Dialect* const each : dialects())
+      names.emplace_back(each->name);
+    if (std::find(names.begin(), names.end(), arguments.dialect) == names.end())
+      return tl::unexpected(no_such("dialect", arguments.dialect, names));
+    choice.dialect = arguments.dialect;
+  }
+  return choice;
 }
 
 }  // namespace
@@ -358,27 +443,52 @@ ExitCode status_command(Words words) {
                "Only this flow: dialect/name, or the name alone if it is unique", false);
   options.flag("--json", arguments.json, "One JSON object per flow and line");
   options.flag("-w,--watch", arguments.watch, "Show it again after each change, until Ctrl-C");
-  options.flag("--all", arguments.all, "Also idle flows whose files are all gone");
+  options.flag(
+      "--all", arguments.all,
+      "Also flows that have been done or idle for over a day, and idle flows whose files are "
+      "all gone");
+  options.value("--only", arguments.only, "CONDITIONS", "Only these, as in blocked,failed");
+  options.value("--dialect", arguments.dialect, "DIALECT", "Only flows of this dialect");
+  options.value("--since", arguments.since, "TIME",
+                "Only flows that were active since a time or a duration ago (90s, 2h, 1d)");
+  options.value("--sort", arguments.sort, "ORDER",
+                "condition (who needs a person comes first), flow, since or cost");
+  options.value("--limit", arguments.limit, "N", "At most so many flows of a root");
   options.flag("--names", arguments.names,
                "Only the names that a shell can take as they are, one per line");
   options.flag("--check", arguments.check,
                "Print one line for a monitor, and say by the exit code whether a person is needed");
   options.places(arguments.places);
   options.exclude("--names", {"--json"});
-  options.exclude("--check", {"--names", "--json", "--watch"});
+  options.exclude("--check", {"--names", "--json", "--watch", "--only", "--dialect", "--since",
+                              "--sort", "--limit"});
   if (const auto over = options.parse(words))
     return *over;
   if (arguments.check)
     return check(arguments);
+  if (auto choice = choice_of(arguments); !choice)
+    return complain(choice.error());
+  else
+    arguments.choice = *std::move(choice);
+  const auto screen =
+      arguments.watch && !arguments.json && !arguments.names ? Screen::open() : nullptr;
   Shown shown;
   for (;;) {
     // Open it each time: the configuration may have changed and been reloaded.
     const auto context = Context::open_anyway(arguments.places);
     if (!context)
       return complain(context.error());
-    const ExitCode code = show(arguments, *context, shown);
+    const ExitCode code = show(arguments, *context, screen.get(), shown);
     if (code != ExitCode::fine || !arguments.watch)
       return finish(code);
+    if (screen != nullptr) {
+      const Screen::Event event = screen->wait(kStatusEvery);
+      if (event == Screen::Event::quit)
+        return ExitCode::fine;
+      if (event == Screen::Event::interrupted)
+        return ExitCode::interrupted;
+      continue;
+    }
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
     if (!wait_while_read(kStatusEvery))

@@ -106,8 +106,10 @@ void note_progress(const Snapshot& snapshot, Decision& decision) {
       decision.ends.push_back(id);
   decision.progress = Progress{decision.ends.size(), snapshot.run.steps.size(), "steps"};
   if (snapshot.workflow)
-    for (const Step& step : snapshot.workflow->steps())
+    for (const Step& step : snapshot.workflow->steps()) {
+      decision.order.push_back(step.id);
       decision.attempts_max[step.id] = static_cast<std::uint32_t>(snapshot.max_attempts(step));
+    }
 }
 
 /// A wrong report fails its attempt, so no person has to correct it.

@@ -345,6 +345,8 @@ void stand(Snapshot& snapshot, bool writing, Decision& decision) {
   if (!writing && status == Status::running)
     memo.asking_agent.clear();
   decision.progress = progress_of(snapshot.loop);
+  if (const auto title = snapshot.loop.text("title"); !title.empty())
+    decision.details = Json::object({{"title", title}});
   auto standing = standing_of(snapshot);
   if (!standing)
     return;

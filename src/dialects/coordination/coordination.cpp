@@ -138,9 +138,12 @@ void hold_without_plan(const Snapshot& snapshot, Decision& decision) {
 /// The end of the session, its progress, and which groups are at their end.
 void report_standing(const Snapshot& snapshot, SessionStage stage, Decision& decision) {
   decision.standing.cause = cause_of(Situation::working);
-  for (const Group& group : snapshot.plan.groups)
+  decision.order.emplace_back(kSession);
+  for (const Group& group : snapshot.plan.groups) {
+    decision.order.push_back(group.id);
     if (group.status == Status::complete && (group.approved || !snapshot.options.reviews))
       decision.ends.push_back(group.id);
+  }
   if (const std::size_t total = snapshot.plan.groups.size(); total > 0) {
     const auto complete =
         std::count_if(snapshot.plan.groups.begin(), snapshot.plan.groups.end(),

@@ -374,8 +374,10 @@ void ended(const Snapshot& snapshot, Decision& decision) {
 /// Progress, and the steps that are at their end.
 void report_progress(const Snapshot& snapshot, Decision& decision) {
   decision.progress = progress(snapshot);
-  for (const Entry& entry : snapshot.entries)
+  for (const Entry& entry : snapshot.entries) {
+    decision.order.push_back(subject_of(entry));
     decision.attempts_max[subject_of(entry)] = static_cast<std::uint32_t>(attempts_max(entry));
+  }
   for (const auto& [subject, state] : snapshot.view.stages)
     if (snapshot.status == Status::completed || state.stage.starts_with("done "))
       decision.ends.push_back(subject);

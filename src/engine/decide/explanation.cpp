@@ -134,7 +134,8 @@ Explanation explain(const FlowRecord& record, const Plan& plan, const ControlRow
     if (has_error(conflict->second))
       document.verdict = DocumentVerdict::conflicting;
   }
-  explanation.stages = record.stages;
+  for (const Subject& subject : subjects_in_order(record))
+    explanation.stages.emplace_back(subject, record.stages.at(subject));
   explanation.desired = record.decision.desired;
   explanation.holds = obstacles(record, root);
   std::copy_if(plan.starts.begin(), plan.starts.end(), std::back_inserter(explanation.starts),

@@ -5,6 +5,7 @@
 // It decides nothing and reads no files: the caller checks the files and passes in the results.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json/document.h"
@@ -37,7 +38,7 @@ struct DocumentReport {
 struct Explanation {
   FlowStatus status;
   std::vector<DocumentReport> documents;
-  std::map<Subject, StageState> stages;
+  std::vector<std::pair<Subject, StageState>> stages;  ///< see subjects_in_order
   std::vector<Desired> desired;
   std::vector<Hold> holds;
   std::vector<Start> starts;  ///< what baton would start now

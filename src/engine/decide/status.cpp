@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -301,7 +303,8 @@ Cause cause_of_subject(const FlowStatus& status, const FlowRecord& record, const
 void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& plan,
                    const ControlRow& root) {
   const std::vector<Hold> holds = obstacles(record, root);
-  for (const auto& [subject, state] : record.stages) {
+  for (const Subject& subject : subjects_in_order(record)) {
+    const StageState& state = record.stages.at(subject);
     if (state.stage.empty())
       continue;
     SubjectStatus one{
@@ -316,6 +319,18 @@ void show_subjects(FlowStatus& status, const FlowRecord& record, const Plan& pla
 }
 
 }  // namespace
+
+std::vector<Subject> subjects_in_order(const FlowRecord& record) {
+  std::vector<Subject> all;
+  for (const Subject& subject : record.decision.order)
+    if (record.stages.contains(subject) && std::find(all.begin(), all.end(), subject) == all.end())
+      all.push_back(subject);
+  const std::set<Subject> ordered(all.begin(), all.end());
+  for (const auto& [subject, state] : record.stages)
+    if (!ordered.contains(subject))
+      all.push_back(subject);
+  return all;
+}
 
 std::vector<Hold> obstacles(const FlowRecord& record, const ControlRow& root) {
   std::vector<Hold> holds = record.holds;
@@ -483,6 +498,12 @@ Json time_json(Time time) {
   return time == Time{} ? Json() : Json(iso_time(time));
 }
 
+/// A sum of costs has digits that no run has reported.
+Json cost_json(std::optional<double> cost) {
+  constexpr double kParts = 1e6;
+  return cost ? Json(std::round(*cost * kParts) / kParts) : Json();
+}
+
 }  // namespace
 
 Json status_json(const FlowStatus& status) {
@@ -506,7 +527,7 @@ Json status_json(const FlowStatus& status) {
   json.set("attempts_max", count_or_null(status.attempts_max));
   json.set("agent", text_or_null(status.agent));
   json.set("agents", Json(static_cast<std::uint64_t>(status.agents)));
-  json.set("cost", status.cost ? Json(*status.cost) : Json());
+  json.set("cost", cost_json(status.cost));
   json.set("progress", status.progress ? Json::object({{"done", status.progress->done},
                                                        {"total", status.progress->total},
                                                        {"unit", status.progress->unit}})
@@ -555,7 +576,7 @@ Json agent_json(const Run& run) {
                        {"error", run.error},
                        {"session", run.session},
                        {"why", run.why},
-                       {"cost", run.cost_usd ? Json(*run.cost_usd) : Json()},
+                       {"cost", cost_json(run.cost_usd)},
                        {"tokens", run.tokens ? Json(*run.tokens) : Json()}});
 }
 

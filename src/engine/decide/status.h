@@ -45,7 +45,7 @@ struct FlowStatus {
   std::uint32_t attempts_max = 0;  ///< 0: unknown
   std::optional<double> cost;      ///< as reported by the runs that are remembered, in US dollars
   std::optional<Progress> progress;
-  std::vector<SubjectStatus> subjects;  ///< by name
+  std::vector<SubjectStatus> subjects;  ///< see subjects_in_order
   Json details;                         ///< more from the dialect (see its format page), or null
   bool absent = false;  ///< all its files are gone and nothing is due: it leaves the list
   bool operator==(const FlowStatus&) const = default;
@@ -55,6 +55,9 @@ struct FlowStatus {
 FlowStatus status_of(const FlowRecord& record, const Plan& plan, const ControlRow& root);
 /// The status of all flows, by name. If folders of the root are faulty, the root comes first.
 std::vector<FlowStatus> statuses(const FlowRecords& records, const Plan& plan);
+
+/// The subjects of a flow in the order of its layout, those that it does not order by name.
+std::vector<Subject> subjects_in_order(const FlowRecord& record);
 
 /// All that stands in the way of the flow, what counts first at the front. An order for this flow
 /// alone counts before everything but the loss of its files, and one for the whole root (`root`)
