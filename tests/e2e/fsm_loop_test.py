@@ -538,7 +538,7 @@ def worktree(exe):
         with open(places) as file:
             folders = set(file.read().split())
         folder = folders.pop()
-        check(not folders and folder.startswith(loops.root + "/.worktrees/") and folder.endswith("-subloop-topic"), folder, folders)
+        check(not folders and folder.startswith(loops.root + "/.worktrees/") and "-subloop-topic-" in folder, folder, folders)
         world.write(loops.root + "/.loops/runs/go", b"")
         loops.wait_end("x")
         check(not os.path.exists(folder) and git("worktree", "list").count("\n") == 1, folder)
@@ -547,6 +547,19 @@ def worktree(exe):
         check(git("show", kept[0] + ":new") == "KEY=1{}", kept)
         check(git("ls-tree", "--name-only", kept[0]).split() == ["new"], "files of the project are in the commit")
         check(git("log", "--format=%s", "topic") == "begin\n", "the branch was changed")
+        # A repository inside of the worktree would be lost, so the folder stays. A commit without a branch is kept.
+        loops.define("y", "name: y\ninitial: a\nstates:\n  a: {action: 'git checkout -q --detach; git -c user.name=a -c user.email=a@b commit -q"
+                          " --allow-empty -m alone', next: d}\n  d: {terminal: true}\n")
+        loops.begin("x")
+        loops.wait_end("x")
+        kept = git("for-each-ref", "--format=%(subject)", "refs/baton").split("\n")
+        check("alone" in kept and len(kept) == 3, kept)
+        loops.define("y", "name: y\ninitial: a\nstates:\n  a: {action: git init -q sub; git -C sub -c user.name=a -c user.email=a@b commit -q"
+                          " --allow-empty -m sub, next: d}\n  d: {terminal: true}\n")
+        loops.begin("x")
+        loops.wait_end("x")
+        said = [each for each in loops.events("x") if each["event"] == "sub_loop_worktree_error"]
+        check("another repository" in said[0]["error"] and os.path.isdir(said[0]["path"] + "/sub/.git"), said)
 
 
 def from_nothing(exe):

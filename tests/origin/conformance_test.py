@@ -59,7 +59,7 @@ def fact(value, root):
     """A value without what differs from run to run: the folder, the name of the run."""
     text = json.dumps(value, ensure_ascii=False).replace(root, "ROOT").replace("/bin/bash: line", "bash: line")
     text = re.sub(r"\b1[78]\d{8}\b", "SECONDS", text)
-    text = re.sub(r"\.worktrees/\d{8}-\d{6}-", ".worktrees/STAMP-", text)
+    text = re.sub(r"\.worktrees/\d{8}-\d{6}-([a-z0-9-]+?)(-[0-9a-f]{6})?(?=\")", r".worktrees/STAMP-\1", text)
     return json.loads(re.sub(r"/runs/([a-z0-9-]+)-\d{8}T\d+", r"/runs/\1-RUN", text))
 
 

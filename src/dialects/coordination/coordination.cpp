@@ -138,6 +138,10 @@ void hold_without_plan(const Snapshot& snapshot, Decision& decision) {
 /// The end of the session, its progress, and which groups are at their end.
 void report_standing(const Snapshot& snapshot, SessionStage stage, Decision& decision) {
   decision.standing.cause = cause_of(Situation::working);
+  // Nobody reads these files, so they block nothing.
+  for (const MisnamedRow& row : kMisnamed)
+    decision.own_faults.push_back(snapshot.options.path + "/messages/" + std::string(row.name) +
+                                  ".json");
   decision.order.emplace_back(kSession);
   for (const Group& group : snapshot.plan.groups) {
     decision.order.push_back(group.id);

@@ -155,8 +155,19 @@ class Resolver {
             {.expected = "with: {" + key + ": ...}"});
     }
     state.param = std::move(param);
-    if (json::child(*state.body, "loop") == nullptr)
+    if (json::child(*state.body, "loop") == nullptr) {
       state.body.erase("with");
+      return;
+    }
+    // What is meant for the fragment alone is no value for the loop.
+    Json values = given == nullptr ? Json() : Json(*given);
+    const Value* const own = json::child(fragment, "with");
+    for (const auto& member : members_in(fragment, "parameters"))
+      if (!values.is_null() &&
+          (own == nullptr || json::child(*own, json::name(member.name)) == nullptr))
+        values.erase(json::name(member.name));
+    if (!values.is_null())
+      state.body.set("with", values);
   }
 
   const Value& root_;

@@ -437,7 +437,10 @@ Result<void> add_inner_run_values(const Loop& loop, const Value& around, Json& c
 
 std::vector<NeededValue> needed_values(const Loop& loop) {
   std::vector<NeededValue> all;
-  for (const LoopState& state : loop.states)
+  for (const LoopState& state : loop.states) {
+    // The action of a terminal state runs only at a limit.
+    if (state.terminal && state.name != loop.on_max_steps && state.name != loop.on_max_passes)
+      continue;
     for (const std::string& text : texts_filled_in(state))
       for (const Placeholder& each : placeholders(text)) {
         const std::string name = each.path.substr(0, each.path.find('.'));
@@ -446,6 +449,7 @@ std::vector<NeededValue> needed_values(const Loop& loop) {
                          [&](const NeededValue& known) { return known.name == name; }))
           all.push_back({state.name, name});
       }
+  }
   return all;
 }
 

@@ -143,6 +143,7 @@ void fields(Work& work, Visit visit) {
   visit("child", work.child);
   visit("branch", work.branch);
   visit("worktree", work.worktree);
+  visit("folder", work.folder);
   visit("end", work.end);
   visit("summary", work.summary);
   visit("limit", work.limit);

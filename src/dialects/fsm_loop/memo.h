@@ -150,7 +150,8 @@ struct Work {
   std::int64_t next_wait_event_ms = 0;  ///< when the next event of a long wait is due
   std::string child;                    ///< the loop inside, if its name was computed
   std::string branch;                   ///< for the worktree of the loop inside
-  std::string worktree;                 ///< its folder, absolute; empty: it has none
+  std::string worktree;                 ///< the folder that git makes, absolute; empty: none
+  std::string folder;                   ///< where the loop inside works in it; empty: no worktree
   ChildEnd end;                         ///< with `Step::detach`
   bool summary = false;                 ///< one last state runs at a limit; then the loop ends
   std::string limit;                    ///< with `summary`: the limit, as in `terminated_by`

@@ -257,6 +257,8 @@ class StateCheck {
 
   void together() {
     const bool mcp = json::text(body_, "action_type") == "mcp_tool";
+    pair(has("worktree") && !has("loop") && !state_.open, "worktree",
+         "only a `loop` can have a worktree");
     pair(has("max_retries") && !has("on_retry_exhausted"), "max_retries",
          "max_retries needs on_retry_exhausted");
     pair(has("on_retry_exhausted") && !has("max_retries") && !has("retryable_exit_codes"),

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "dialects/fsm_loop/machine.h"
 
@@ -13,37 +14,60 @@ namespace baton::fsm_loop {
 
 namespace {
 
-/// $1: the folder, absolute; $2: the branch. An agent also needs the files that git does not have.
-/// Repeating the command does no harm.
+/// Makes the folder $1, absolute, with the branch $2, and prints where the loop works below it.
+/// Copies files that git does not have and agents need. Repeating the command does no harm; after
+/// an error nothing is left.
 constexpr std::string_view kAttach = R"sh(set -e
+trap '[ $? = 0 ] || { git worktree remove --force "$1" || true; } >/dev/null 2>&1' EXIT
+git rev-parse --quiet --verify "refs/heads/$2^{commit}" >/dev/null ||
+  { echo "there is no branch $2" >&2; exit 1; }
 [ -e "$1/.git" ] || git worktree add -- "$1" "$2" >&2
-if [ -d .claude ]; then
-  rm -rf "$1/.claude"
-  cp -R .claude "$1/.claude"
-fi
-for file in .env .ll/ll.local.md; do
-  [ -f "$file" ] || continue
-  mkdir -p "$(dirname "$1/$file")"
-  cp -p "$file" "$1/$file"
+prefix=$(git rev-parse --show-prefix)
+folder=$1/$prefix
+mkdir -p "$folder"
+for file in .claude .env .ll/ll.local.md; do
+  [ -e "$file" ] || continue
+  mkdir -p "$(dirname "$folder/$file")"
+  cp -R -n "$file" "$(dirname "$folder/$file")/"
 done
+printf %s "$prefix"
 )sh";
 
-/// Removes the folder $1. What nobody has committed is kept as a commit, below `refs/baton`.
+/// Removes the folder $1. First it keeps what would be lost, as a commit below `refs/baton`:
+/// changes that nobody has committed, and commits that no branch has. The folder is renamed before
+/// it is removed, so a repetition never looks at half of it.
 constexpr std::string_view kDetach = R"sh(set -e
-[ -e "$1" ] || { git worktree prune; exit 0; }
-ours() { git -C "$1" "$2" "$3" -- . ':(exclude).claude' ':(exclude).env' ':(exclude).ll'; }
-changes=$(ours "$1" status --porcelain)
-if [ -n "$changes" ]; then
-  ours "$1" add --all
-  tree=$(git -C "$1" write-tree)
-  commit=$(git -C "$1" -c user.name=baton -c user.email=baton@localhost commit-tree "$tree" \
-    -p HEAD -m "Changes that a loop left in its worktree")
-  git update-ref "refs/baton/worktrees/$(basename "$1")" "$commit"
+rest() { rm -rf "$1.removed"; git worktree prune; }
+[ -e "$1" ] || { rest "$1"; exit 0; }
+[ "$(git -C "$1" rev-parse --show-toplevel 2>/dev/null)" = "$(realpath "$1")" ] ||
+  { echo "$1 is no git worktree any more" >&2; exit 1; }
+folder=$1/$(git rev-parse --show-prefix)
+git -C "$folder" ls-files -z --others -- .claude .env .ll/ll.local.md |
+  while IFS= read -r -d '' file; do
+    ! cmp -s "$file" "$folder/$file" || rm -f "$folder/$file"
+  done
+keep=
+if [ -n "$(git -C "$1" status --porcelain --untracked-files=all)" ]; then
+  git -C "$1" -c advice.addEmbeddedRepo=false add --all
+  ! git -C "$1" diff --cached --raw HEAD | grep -q '^:[0-7]* 160000' ||
+    { echo "another repository lies in $1" >&2; exit 1; }
+  keep=$(git -C "$1" -c user.name=baton -c user.email=baton@localhost commit-tree -p HEAD \
+    -m "Changes that a loop left in its worktree" "$(git -C "$1" write-tree)")
+elif [ -z "$(git for-each-ref --count=1 --contains "$(git -C "$1" rev-parse HEAD)")" ]; then
+  keep=$(git -C "$1" rev-parse HEAD)
 fi
-git worktree remove --force "$1" >&2
+if [ -n "$keep" ]; then
+  ref=refs/baton/worktrees/$(basename "$1")
+  n=
+  while git rev-parse --quiet --verify "$ref$n" >/dev/null; do n=$((${n:-0} + 1)); done
+  git update-ref "$ref$n" "$keep"
+fi
+mv "$1" "$1.removed"
+rest "$1"
 )sh";
 
-/// `.worktrees/20260817-213501-subloop-epic-1`, as the original names it.
+/// `.worktrees/20260817-213501-subloop-epic-1-3fa0c2`, much as the original names it. The digits at
+/// the end are other ones for each entry of a state of any loop.
 std::string folder_of(const Snapshot& snapshot, std::string_view branch) {
   std::string name = iso_time(snapshot.view.wall).substr(0, 19);
   name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c == '-' || c == ':'; }),
@@ -52,7 +76,11 @@ std::string folder_of(const Snapshot& snapshot, std::string_view branch) {
   name += "-subloop-";
   for (const char c : branch)
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
-  return snapshot.view.env.root + "/.worktrees/" + name;
+  constexpr std::size_t kDigits = 6;
+  const Record& record = snapshot.memo.frames.front().record;
+  const Digest digest = digest_of(text(snapshot.view.flow) + " " + record.started_at + " " +
+                                  std::to_string(record.seq));
+  return snapshot.view.env.root + "/.worktrees/" + name + "-" + hex(digest).substr(0, kDigits);
 }
 
 Json event_of(const Work& work) {
@@ -67,7 +95,7 @@ std::string worktree_of(const Memo& memo) {
   if (around > 0 && memo.frames.back().work.step == Step::detach)
     --around;
   for (; around > 0; --around)
-    if (const std::string& folder = memo.frames[around - 1].work.worktree; !folder.empty())
+    if (const std::string& folder = memo.frames[around - 1].work.folder; !folder.empty())
       return folder;
   return {};
 }
@@ -75,7 +103,7 @@ std::string worktree_of(const Memo& memo) {
 /// Whether the loop inside can begin: it has its worktree, or it needs none. If not, the machine
 /// has something else to do first.
 bool Machine::has_worktree(Frame& frame, const LoopState& state) {
-  if (state.worktree.empty() || !frame.work.worktree.empty())
+  if (state.worktree.empty() || !frame.work.folder.empty())
     return true;
   const auto filled = interpolate(state.worktree, values(frame));
   if (!filled) {
@@ -105,7 +133,7 @@ std::optional<ActionResult> Machine::run_git(Frame& frame, std::string_view scri
   wanted.purpose = "worktree";
   wanted.why = "a loop inside works in a git worktree";
   wanted.action = Action{
-      {"/bin/sh", "-c", std::string(script), "worktree", work.worktree, work.branch}, "", false};
+      {"/bin/bash", "-c", std::string(script), "worktree", work.worktree, work.branch}, "", false};
   RunLimits limits = snapshot_.view.env.limits;
   limits.timeout = kTime;
   wanted.limits = limits;
@@ -118,6 +146,11 @@ bool Machine::attach_worktree(Frame& frame) {
   if (!result)
     return false;
   if (result->not_run.empty() && result->exit_code == 0) {
+    // The root may be a folder of the repository.
+    const std::string_view prefix = trimmed(result->output, "/\n");
+    frame.work.folder = frame.work.worktree;
+    if (!prefix.empty())
+      frame.work.folder += "/" + std::string(prefix);
     events_.add("sub_loop_worktree_attached", event_of(frame.work));
     begin_child(frame, state);
     return true;
@@ -154,6 +187,7 @@ bool Machine::detach_worktree(Frame& frame) {
   events_.add(removed ? "sub_loop_worktree_detached" : "sub_loop_worktree_error", payload,
               snapshot_.memo.frames.size() - 2);
   around.work.worktree.clear();
+  around.work.folder.clear();
   join_child(frame.work.end);
   return true;
 }
