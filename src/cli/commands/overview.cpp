@@ -49,7 +49,8 @@ bool is_chosen(const FlowStatus& status, const OverviewChoice& choice) {
       choice.only.empty() || std::find(choice.only.begin(), choice.only.end(),
                                        status.cause.condition) != choice.only.end();
   return condition && (choice.dialect.empty() || status.flow.dialect == choice.dialect) &&
-         (!choice.since || status.last_activity >= *choice.since);
+         // A flow whose only file is rejected has no activity.
+         (!choice.since || status.last_activity == Time{} || status.last_activity >= *choice.since);
 }
 
 /// Whether `one` stands before `other`. Flows that are alike keep their order, which is by name.

@@ -192,45 +192,52 @@ std::string section_text(const Section& section, bool many, std::size_t columns,
   if (most > 0 && flows.size() > most)
     text += wrapped(
         "and " + totals_text({flows.begin() + static_cast<std::ptrdiff_t>(most), flows.end()}) +
-            "\n",
+            " (--all shows them)\n",
         columns);
   return text + wrapped(counts_text(section.overview) + "\n" + section.hint, columns);
-}
-
-void show_tables(const std::vector<Section>& sections, bool many) {
-  for (const Section& section : sections)
-    print_text((&section != &sections.front() ? "\n" : "") +
-               section_text(section, many, terminal_columns(), 0));
 }
 
 std::size_t lines_in(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// All roots on one screen. The rows of tables that have no room are only counted. Flows that need
-/// a person come first in each table, so they are the last to go.
-std::string screen_text(const std::vector<Section>& sections) {
-  const std::size_t columns = terminal_columns();
-  const bool many = sections.size() > 1;
-  const std::string head =
-      cut_end("baton status  " + iso_time(real_clock()->wall()) + "  q: quit", columns) + "\n";
+std::string text_of(const std::vector<Section>& sections, std::size_t rows) {
+  std::string text;
+  for (const Section& section : sections)
+    text += (text.empty() ? "" : "\n") +
+            section_text(section, sections.size() > 1, terminal_columns(), rows);
+  return text;
+}
+
+/// All roots in so many lines. The rows that have no room are only counted. Flows that need a
+/// person come first in each table, so they are the last to go.
+std::string fitted_text(const std::vector<Section>& sections, std::size_t lines) {
   std::size_t rows = 0;
-  std::string all = head;
-  for (const Section& section : sections) {
-    all += section_text(section, many, columns, 0);
+  for (const Section& section : sections)
     rows = std::max(rows, section.overview.flows.size());
-  }
-  // The largest table gives up rows first.
-  while (lines_in(all) > terminal_lines() && rows > 1) {
-    const std::size_t over = lines_in(all) - terminal_lines();
+  std::string text = text_of(sections, 0);
+  while (lines_in(text) > lines && rows > 1) {
+    const std::size_t over = lines_in(text) - lines;
     rows -= std::min(rows - 1, std::max<std::size_t>(1, over / sections.size()));
-    all = head;
-    for (const Section& section : sections)
-      all += section_text(section, many, columns, rows);
+    text = text_of(sections, rows);
   }
-  while (all.ends_with('\n'))
-    all.pop_back();
-  return all;
+  return text;
+}
+
+/// On a terminal the tables fit it, unless the user asks for more.
+void show_tables(const std::vector<Section>& sections, const StatusArguments& arguments) {
+  const bool whole = !on_terminal() || arguments.all || arguments.choice.limit > 0;
+  print_text(whole ? text_of(sections, 0) : fitted_text(sections, terminal_lines() - 1));
+}
+
+/// What `--watch` shows on a terminal.
+std::string screen_text(const std::vector<Section>& sections) {
+  const std::string head = "baton status  " + iso_time(real_clock()->wall()) + "  q: quit";
+  std::string text =
+      cut_end(head, terminal_columns()) + "\n" + fitted_text(sections, terminal_lines() - 1);
+  while (text.ends_with('\n'))
+    text.pop_back();
+  return text;
 }
 
 void show_names(const std::vector<Section>& sections) {
@@ -304,19 +311,21 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Screen* 
     screen->show(screen_text(*sections));
     return ExitCode::fine;
   }
-  Shown lines = lines_of(*sections);
+  // Only what is compared or printed is made.
+  const bool compares = arguments.json || arguments.names || arguments.watch;
+  Shown lines = compares ? lines_of(*sections) : Shown{};
   if (arguments.names) {
     if (!names_alike(lines, shown))
       show_names(*sections);
   } else if (arguments.json) {
     show_lines(lines, shown);
-  } else if (lines != shown) {
+  } else if (!compares || lines != shown) {
     const auto place = arguments.flow.empty() ? Result<FlowPlace>(fail(Errc::not_found, ""))
                                               : choose_flow(arguments.flow, *seen);
     if (place && !sections->front().flows.empty())
       show_page(sections->front(), (*seen)[place->root]);
     else
-      show_tables(*sections, seen->size() > 1);
+      show_tables(*sections, arguments);
   }
   shown = std::move(lines);
   return ExitCode::fine;
