@@ -70,6 +70,31 @@ int make_common_log(const char* path) {
   return -1;
 }
 
+void Order::add(char stream, std::size_t bytes) {
+  if (stream != stream_) {
+    write_line();
+    stream_ = stream;
+    bytes_ = 0;
+  }
+  bytes_ += bytes;
+}
+
+void Order::finish() {
+  if (file_ >= 0)
+    write_line();
+}
+
+void Order::write_line() {
+  if (bytes_ == 0 || lines_ >= kOrderLines)
+    return;
+  if (lines_ == 0)
+    file_ = make_log(directory_, kOrderFile);
+  ++lines_;
+  const Text line = Text() << (stream_ == 'o' ? "o " : "e ") << bytes_ << "\n";
+  if (file_ >= 0)
+    (void)!write(file_, line.c_str(), line.view().size());
+}
+
 bool Log::drain(std::int64_t now_ms) {
   constexpr std::size_t kMaxAtOnce = 1U << 20U;
   std::array<char, 16384> buffer{};
@@ -167,6 +192,8 @@ std::size_t Log::keep(const char* bytes, std::size_t size) {
     kept_ += static_cast<std::uint64_t>(put);
     last_ = bytes[done - 1];
   }
+  if (done > 0)
+    order_.add(stream_, done);
   return done;
 }
 

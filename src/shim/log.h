@@ -11,13 +11,38 @@
 
 namespace baton::shim {
 
+/// In which order the bytes of both logs came: output.order of protocol.h. Does nothing as long as
+/// only one log gets bytes.
+class Order {
+ public:
+  explicit Order(int directory) : directory_(directory) {}
+  /// `stream`: the letter of the log that got the bytes.
+  void add(char stream, std::size_t bytes);
+  /// Writes the last line.
+  void finish();
+
+ private:
+  void write_line();
+
+  int directory_;
+  int file_ = -1;
+  char stream_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint32_t lines_ = 0;
+};
+
 /// One stream of the agent and its log file.
 class Log {
  public:
   /// `file` comes from make_log. `source` is the reading end of the agent's pipe. The object owns
-  /// both. `both` comes from make_common_log or is -1, and is not owned.
-  Log(int file, int source, int both, std::uint64_t cap_bytes)
-      : file_(file), source_(source), both_(both), cap_(cap_bytes) {}
+  /// both. `both` comes from make_common_log or is -1, and is not owned. `order` must outlive this.
+  Log(int file, int source, int both, std::uint64_t cap_bytes, Order& order, char stream)
+      : file_(file),
+        source_(source),
+        both_(both),
+        cap_(cap_bytes),
+        order_(order),
+        stream_(stream) {}
 
   /// Reads what is in the pipe, at most 1 MiB. Returns true when there was anything.
   bool drain(std::int64_t now_ms);
@@ -41,6 +66,8 @@ class Log {
   int source_;
   int both_;
   std::uint64_t cap_;
+  Order& order_;
+  char stream_;
   std::uint64_t kept_ = 0;
   std::uint64_t received_ = 0;
   std::int64_t touched_ms_ = 0;

@@ -74,6 +74,9 @@
 //     when its shim ends.
 //   - stdout.log, stderr.log (shim): what the agent wrote, up to the cap; then a marker line. Their
 //     modification time is the time of the last output, if they are not empty.
+//   - output.order (shim): which log got how many bytes, in order of time. Lines of `o BYTES` for
+//     stdout.log and `e BYTES` for stderr.log, for the bytes before the markers. Only if the agent
+//     wrote to both, and at most kOrderLines lines.
 //   - stdout.tail, stderr.tail (shim, before exit.json): if there was more output than the cap, the
 //     last `tail_bytes` of what was dropped, because agents report their result at the end.
 //   - prompt (daemon, once the directory has its final name): a copy of what the agent gets on
@@ -123,6 +126,8 @@ inline constexpr const char* kClaimFile = "claim";
 inline constexpr const char* kAgentFile = "agent";
 inline constexpr const char* kStdoutFile = "stdout.log";
 inline constexpr const char* kStderrFile = "stderr.log";
+inline constexpr const char* kOrderFile = "output.order";
+inline constexpr std::uint32_t kOrderLines = 100'000;
 inline constexpr const char* kStdoutTailFile = "stdout.tail";
 inline constexpr const char* kStderrTailFile = "stderr.tail";
 /// How much of the end is remembered once output is dropped: as much as the log has, within bounds.

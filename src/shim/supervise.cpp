@@ -54,8 +54,9 @@ class Supervisor {
         tree_(tree),
         agent_(agent.pid),
         both_log_(make_common_log(launch_.log)),
-        out_(agent.out_log, agent.out, both_log_, launch_.log_cap_bytes),
-        err_(agent.err_log, agent.err, both_log_, launch_.log_cap_bytes),
+        order_(kDirectoryFd),
+        out_(agent.out_log, agent.out, both_log_, launch_.log_cap_bytes, order_, 'o'),
+        err_(agent.err_log, agent.err, both_log_, launch_.log_cap_bytes, order_, 'e'),
         // A process that was killed in the moment of its claim did not write down the time.
         started_(start.claimed ? start.steady_ms : steady_ms()),
         idle_(launch_, tree_, started_),
@@ -96,6 +97,7 @@ class Supervisor {
   Tree tree_;
   pid_t agent_;
   int both_log_;  ///< created late, so that it does not delay the start
+  Order order_;
   Log out_;
   Log err_;
   std::int64_t started_;
@@ -282,6 +284,7 @@ void Supervisor::finish() {
   err_.drain(now);
   out_.finish(kDirectoryFd, kStdoutTailFile);
   err_.finish(kDirectoryFd, kStderrTailFile);
+  order_.finish();
   exit_.stdout_bytes = out_.received();
   exit_.stderr_bytes = err_.received();
   exit_.stdout_dropped = out_.dropped();

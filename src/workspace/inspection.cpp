@@ -39,10 +39,10 @@ void Inspection::check_document(const FileName& name, std::string text,
   const FileKind& kind = *match.kind;
   if (!usable(name.shown, kind.schema))
     return;
-  if (kind.schema.empty() && rules_.require_schema) {
-    skip(name.shown);
-    return;
-  }
+  if (kind.schema.empty() && rules_.require_schema)
+    return refuse(name.shown,
+                  {.rule = "schema/none",
+                   .message = "there is no schema for this file; name one by --as or --schema"});
   ++report_.checked;
   pending_.push_back({match, name, report_.files.size(), {}, {}});
   report_.files.push_back(
@@ -162,14 +162,15 @@ void Inspection::note_flow(const Pending& pending) {
       pending.checked->document, pending.match.kind->kind, pending.match.part, 0, {}, true};
 }
 
-void Inspection::skip(const std::string& path) {
+void Inspection::skip(const std::string& path, const std::string& why) {
   ++report_.skipped;
-  if (!rules_.require_schema)
-    return;
-  add({.path = path,
-       .findings = {
-           {.rule = "schema/none",
-            .message = "there is no schema for this file; name one by --as or --schema"}}});
+  if (!rules_.skip_unknown)
+    add({.path = path, .findings = {{.rule = "file/unknown", .message = why}}});
+}
+
+void Inspection::checked(const std::string& path, Findings findings) {
+  ++report_.checked;
+  add({.path = path, .findings = std::move(findings)});
 }
 
 void Inspection::unreadable(const std::string& path, const Error& error) {

@@ -36,7 +36,8 @@ class Inspection {
  public:
   struct Rules {
     LoadLimits load;
-    bool require_schema = false;
+    bool require_schema = false;  ///< a kind without a schema is an error
+    bool skip_unknown = false;    ///< a named file of no known kind is no error
     bool warnings_as_errors = false;
     bool strict = false;     ///< doubts about schemas are errors
     bool keep_text = false;  ///< keep the texts of files with findings, to show the lines
@@ -52,8 +53,13 @@ class Inspection {
   using NextLines = std::function<Result<std::optional<std::string>>()>;
   /// Checks a log that is too large to be read as a whole. Its lines are not shown.
   void check_log(const FileName& name, const Catalog::Match& match, const NextLines& next);
-  /// Notes a file that the user named and that belongs to no kind.
-  void skip(const std::string& path);
+  /// Notes a file or folder that the user named and in which nothing could be checked. It is an
+  /// error unless `skip_unknown` is set.
+  void skip(const std::string& path, const std::string& why);
+  /// Adds the findings about a file that somebody else has checked.
+  void checked(const std::string& path, Findings findings);
+  /// How many files were checked or left out so far.
+  std::size_t seen() const { return report_.checked + report_.skipped; }
   /// Counts a file that belongs to no kind and that the user did not name. It is no error.
   void pass_over() { ++report_.skipped; }
   /// Reports a file or folder that could not be read, on stderr and as a finding.

@@ -1,5 +1,6 @@
 #include "workspace/list_options.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
@@ -32,8 +33,13 @@ Error no_such(std::string_view what, const std::string& word, std::span<const st
   const auto near = nearest(word, known);
   Error error;
   error.code = Errc::usage;
-  error.message = "there is no " + std::string(what) + " `" + printable(word, 60) + "`; " +
-                  (near ? "did you mean `" + *near + "`?" : "there are " + join(known, ", "));
+  constexpr std::size_t kMost = 20;
+  const std::size_t shown = std::min(known.size(), kMost);
+  error.message =
+      "there is no " + std::string(what) + " `" + printable(word, 60) + "`; " +
+      (near ? "did you mean `" + *near + "`?" : "there are " + join(known.first(shown), ", ")) +
+      (near || shown == known.size() ? ""
+                                     : " and " + std::to_string(known.size() - shown) + " more");
   return error;
 }
 

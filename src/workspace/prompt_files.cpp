@@ -27,6 +27,12 @@ std::vector<fs::path> entries(const fs::path& folder) {
 Result<std::string> read_override(const std::string& path, std::string_view dialect) {
   if (auto trusted = trusted_file(path); !trusted)
     return pass_on(trusted);
+  return read_template(path, dialect);
+}
+
+}  // namespace
+
+Result<std::string> read_template(const std::string& path, std::string_view dialect) {
   auto text = read_prompt(path);
   if (!text)
     return text;
@@ -37,8 +43,6 @@ Result<std::string> read_override(const std::string& path, std::string_view dial
       return fail(Errc::config, filled.error().message, path + ":" + std::to_string(i + 1));
   return text;
 }
-
-}  // namespace
 
 Result<std::string> read_prompt(const std::string& path) {
   constexpr std::size_t kMaxBytes = 1U << 20U;

@@ -16,6 +16,10 @@ namespace baton {
 /// other errors as for `read_file`.
 Result<std::string> read_prompt(const std::string& path);
 
+/// The text of a file that overrides a template of the dialect, or would: its placeholders are
+/// known. Errors as for `read_prompt`.
+Result<std::string> read_template(const std::string& path, std::string_view dialect);
+
 /// The files that override templates of this role: `coordination/developer` → text. `folder` is
 /// that of the configuration. Errc::config names the first file that cannot be used and says what
 /// to do.

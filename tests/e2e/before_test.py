@@ -53,7 +53,7 @@ def prepares(exe):
         check(len(box.starts()) == 1 and len(lines(box.hooks)) == 1, box.starts(), lines(box.hooks))
         check(lines(box.hooks)[0][0] == box.starts()[0].run, "another run")
         check(lines(box.hooks)[0][3] == os.path.realpath(box.root), "the hook ran in", lines(box.hooks)[0][3])
-        out = box.call("logs", box.starts()[0].run).stdout
+        out = box.call("logs", box.starts()[0].run, "--stdout").stdout
         check("worked" in out and "/trees/t/one" in out and "the hook" not in out, out)
         check("the hook speaks" in box.call("logs", box.starts()[0].run, "--stderr").stdout)
 

@@ -64,9 +64,9 @@ def characters(exe):
 def logs_and_prompt(exe, baton, run):
     """Escaped on a terminal, byte for byte elsewhere."""
     places = baton.places()
-    raw = subprocess.run((exe, "logs", run, *places), capture_output=True, check=True, timeout=600).stdout
+    raw = subprocess.run((exe, "logs", "--stdout", run, *places), capture_output=True, check=True, timeout=600).stdout
     check(raw == b"\x1b]0;owned\x07 \xc2\x9b \xe2\x80\xae \xf0\x9f\x98\x80 a\tb\n", raw)
-    code, shown = on_terminal([exe, "logs", run, *places])
+    code, shown = on_terminal([exe, "logs", "--stdout", run, *places])
     check(code == 0 and shown == b"\\x1b]0;owned\\x07 \\xc2\\x9b \\xe2\\x80\\xae \xf0\x9f\x98\x80 a\tb\r\n", code, shown)
     code, shown = on_terminal([exe, "logs", "--stderr", run, *places])
     check(code == 0 and shown == b"\\x1b[2J\r\n", code, shown)
@@ -79,7 +79,7 @@ def logs_and_prompt(exe, baton, run):
     for bytes_ in (b"x" * 65535 + "ä\u200b\n".encode(), b"x\xe2\x80"):
         with open(folder + "/stdout.log", "wb") as file:
             file.write(bytes_)
-        code, shown = on_terminal([exe, "logs", run, *places])
+        code, shown = on_terminal([exe, "logs", "--stdout", run, *places])
         wanted = bytes_.replace("\u200b".encode(), b"\\xe2\\x80\\x8b").replace(b"\n", b"\r\n")
         if not bytes_.endswith(b"\n"):
             wanted = b"x\\xe2\\x80"

@@ -112,10 +112,49 @@ cp kept.json ticket.schema.json
 
 # Files outside their place.
 echo '{"status": "ready"}' >elsewhere.json
-expect_exit 0 baton validate elsewhere.json
+expect_exit 0 baton validate --skip-unknown elsewhere.json
 expect_out "1 of no known kind skipped"
 expect_err "use --as to say what kind they are"
-expect_exit 1 baton validate --require-schema elsewhere.json
+expect_exit 1 baton validate elsewhere.json
+expect_out "elsewhere.json:1:1: error: it was not checked"
+mkdir nothing_here
+echo text >nothing_here/notes.txt
+expect_exit 1 baton validate nothing_here
+expect_out "nothing in this folder was checked"
+expect_exit 0 baton validate --skip-unknown nothing_here
+# Some are known by their content: a configuration, a workflow, a loop, an adapter.
+mkdir known
+printf 'version: 1\nagents: { a: { command: 3 } }\n' >known/settings.yaml
+expect_exit 1 baton validate known/settings.yaml
+expect_out "known/settings.yaml:2:25: error: /agents/a/command: expected array"
+printf 'version: 1\nagents: { a: { command: ["true"] } }\n' >known/settings.yaml
+expect_exit 0 baton validate known/settings.yaml
+printf 'version: 1\nagnts: {}\nagents: {}\n' >known/settings.yaml
+expect_exit 1 baton validate known/settings.yaml
+expect_out "did you mean agents?"
+printf 'name: w\nsteps:\n  - { id: a, agent: x, prompt: p.md, needs: [b] }\n' >known/flow.yaml
+expect_exit 1 baton validate known/flow.yaml
+expect_out "known/flow.yaml:3"
+printf 'name: x\ninitial: b\nstates:\n  a: { action: "true", next: d }\n  d: { terminal: true }\n' >known/loop.yaml
+expect_exit 1 baton validate known/loop.yaml
+expect_out "fsm_loop/S1"
+baton schema adapter claude | sed 's/^provider:/provder: x\nprovider:/' >known/own.yaml
+expect_exit 1 baton validate known/own.yaml
+expect_out "provder"
+# --as takes every name of `baton schema --list`.
+echo '{}' >known/empty.json
+while read -r name; do
+  code=0
+  baton validate --as "$name" known/empty.json >/dev/null 2>&1 || code=$?
+  [[ $code == 0 || $code == 1 ]] || fail "--as $name ended with $code"
+done < <(baton schema --list)
+expect_exit 1 baton validate --as config known/empty.json
+printf '%s\n' 'Do ${nothing}.' >known/prompt.md
+expect_exit 1 baton validate --as coordination/prompts/developer.md known/prompt.md
+expect_out "nothing"
+expect_exit 2 baton validate --as coordination/prompts/devloper.md known/prompt.md
+expect_err "did you mean"
+rm -r known nothing_here
 expect_exit 0 baton validate --as tickets elsewhere.json
 expect_exit 1 baton validate --as tickets tickets/wrong.json
 expect_exit 2 baton validate --as ticket elsewhere.json
@@ -449,6 +488,7 @@ expect_file x.json '{}'
 mkdir "$work/bare"
 cd "$work/bare"
 echo '{}' >x.json
-expect_exit 0 baton validate x.json
+expect_exit 1 baton validate x.json
+expect_exit 0 baton validate --skip-unknown x.json
 expect_exit 1 baton validate --schema coordination/pm_state x.json
 echo "validate checks"

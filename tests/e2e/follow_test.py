@@ -96,19 +96,19 @@ def status(baton):
 
 def logs(baton):
     run = baton.starts("rules/t/a")[0].run
-    with Follower(baton, "logs", "-f", run) as out, Follower(baton, "logs", "-f", "--stderr", run) as err:
+    with Follower(baton, "logs", "-f", "--stdout", run) as out, Follower(baton, "logs", "-f", "--stderr", run) as err:
         for word in ("one", "two"):
             world.write(f"{baton.root}/{word}", b"")
             out.follows(word + "\n")
             err.follows(f"not {word}\n")
-        endings(baton, "logs", "-f", run, begins="two\n")
+        endings(baton, "logs", "-f", "--stdout", run, begins="two\n")
         for word in ("three", "end"):
             world.write(f"{baton.root}/{word}", b"")
         out.ends(0, "the run has ended")
         err.ends(0, "the run has ended")
         check(out.said() == "one\ntwo\nthree\nthe last, without newline", repr(out.text))
         check(err.said() == "not one\nnot two\nnot three\n", repr(err.text))
-    done = baton.call("logs", "-f", run)
+    done = baton.call("logs", "-f", "--stdout", run)
     check(done.stdout == "one\ntwo\nthree\nthe last, without newline", "of an ended run:", repr(done.stdout))
 
 

@@ -102,17 +102,17 @@ def staged(exe):
         # Files of no known kind are counted, so that a hook that checks nothing says so; they are no fault.
         write(repo.top + "/README", b"text\n")
         repo.git("add", "README")
-        done = repo.baton("validate", "--staged", "--require-schema", code=0)
+        done = repo.baton("validate", "--staged", code=0)
         check("0 files checked, 1 of no known kind skipped:" in done.out, done.out)
         # Who names one wants it checked, from wherever it is named.
         none = [("README", repo.top), ("../README", repo.root + "/tickets"), ("./tickets/../README", repo.top),
                 (repo.top + "/README", repo.home + "/way/tickets")]
         os.symlink("top", repo.home + "/way")
         for name, folder in none:
-            check(repo.findings("--require-schema", name, code=1, cwd=folder) == [os.path.relpath(repo.top + "/README", os.path.realpath(folder))],
+            check(repo.findings(name, code=1, cwd=folder) == [os.path.relpath(repo.top + "/README", os.path.realpath(folder))],
                   "named", name)
-            check("1 of no known kind skipped:" in repo.baton("validate", "--staged", name, cwd=folder).out, name)
-        check(repo.findings("--require-schema", ".", code=0) == [], "a folder that holds it is not its name")
+            check("1 of no known kind skipped:" in repo.baton("validate", "--staged", "--skip-unknown", name, cwd=folder).out, name)
+        check(repo.findings(".", code=0) == [], "a folder that holds it is not its name")
         # A kind of one's own is for a file of any name that is named.
         write(repo.top + "/state", BAD)
         repo.git("add", "state")

@@ -49,7 +49,7 @@ def main(exe):
                             (0, ("--schema", "remote.json", *mapped, "good.json")),
                             (1, ("--schema", "meta.json", "good.json")), (2, ("--schema", "newer.json", "good.json")),
                             (2, ("--schema", URL, "good.json")), (1, ("--schema", "formats.json", "good.json")),
-                            (0, ("--schema", "remote.json", *mapped, "--staged")), (1, ("--require-schema", "good.json")),
+                            (0, ("--schema", "remote.json", *mapped, "--staged")), (1, ("good.json",)),
                             (0, ("--schema", "remote.json", *mapped, "--format", "sarif", "good.json"))):
             got, seen = traced(folder, exe, "validate", *words)
             check(got == code, words, "ended with", got)

@@ -199,7 +199,27 @@ def many(exe):
         check(box.call("status").stdout.count("\n") > 5001, "a pipe gets all")
 
 
-PARTS = [widths, choices, watch, many]
+def logs(exe):
+    """`baton logs` has both streams in order of time; --stdout and --stderr narrow it; --follow is no different."""
+    script = "for i in 1 2 3; do echo out $i; sleep 0.1; echo err $i >&2; sleep 0.1; done; exit 1"
+    with Overview(exe) as box:
+        box.settings["agents"] = {"worker": {"command": ["sh", "-c", script], "max_attempts": 1}}
+        box.configure()
+        box.tickets({"a": "ready"})
+        box.once()
+        run = box.lines("agents")[0]["run"]
+        both = "".join(f"out {i}\nerr {i}\n" for i in (1, 2, 3))
+        for words in ([], ["--follow"]):
+            check(box.call("logs", run, *words).stdout == both, words, box.call("logs", run, *words).stdout)
+        check(box.call("logs", run, "--stdout").stdout == "out 1\nout 2\nout 3\n", "stdout")
+        check(box.call("logs", run, "--stderr").stdout == "err 1\nerr 2\nerr 3\n", "stderr")
+        box.call("logs", run, "--stdout", "--stderr", code=2)
+        # The page of the flow quotes the last lines of stderr.
+        said = box.call("status", "t/a").stdout
+        check("last error output" in said and "  err 3" in said, said)
+
+
+PARTS = [widths, choices, watch, many, logs]
 
 
 if __name__ == "__main__":

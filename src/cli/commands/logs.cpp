@@ -1,9 +1,13 @@
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,6 +18,7 @@
 #include "io/files/fd.h"
 #include "io/files/root.h"
 #include "io/files/safe_open.h"
+#include "shim/protocol.h"
 #include "workspace/command.h"
 #include "workspace/history.h"
 #include "workspace/options.h"
@@ -50,51 +55,15 @@ Result<Run> run_named(const Context& context, const std::string& id) {
   return *std::move(found);
 }
 
-/// A log that is printed piece by piece.
-struct OpenLog {
-  Fd fd;
-  std::string begun;  ///< on a terminal: the beginning of a character that is not complete yet
-};
-
-/// Prints the bytes unchanged. On a terminal, control characters are escaped.
-void print_piece(OpenLog& log, std::string_view bytes) {
-  if (!on_terminal())
-    return print(bytes);
-  std::string text = std::exchange(log.begun, "") + std::string(bytes);
-  constexpr std::size_t kLongest = 4;  // bytes of a character
-  for (std::size_t at = text.size() - std::min(text.size(), kLongest - 1); at < text.size(); ++at)
-    if (utf8_length(text, at) == 0 && utf8_cut(text, at)) {
-      log.begun = text.substr(at);
-      text.resize(at);
-    }
-  print(for_terminal(text));
-}
-
-/// Prints what of a character was never completed.
-void print_rest(OpenLog& log) {
-  print(for_terminal(std::exchange(log.begun, "")));
-}
-
-/// Copies the file from the current offset on.
-Result<void> copy(OpenLog& log, const std::string& path) {
-  std::string piece(kPiece, '\0');
-  for (;;) {
-    const ssize_t got = ::read(log.fd.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
-      return system_error(errno, "cannot be read", path);
-    if (got == 0)
-      return {};
-    print_piece(log, std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
-  }
-}
+/// Which output the user wants to see.
+enum class Streams { both, out, err };
 
 struct LogsArguments {
   Places places;
   std::string run;
   bool follow = false;
-  bool from_stderr = false;
+  bool only_stdout = false;
+  bool only_stderr = false;
 };
 
 /// Opens a file in the folder of a run. Agents may write there: baton follows no link, does not
@@ -115,36 +84,178 @@ Result<Fd> open_in_run(const Run& run, const std::string& name) {
   return fd;
 }
 
-/// Prints new output; opens the log when it exists.
-Result<void> print_new(const Run& run, bool live, const std::string& name, OpenLog& log) {
-  if (!log.fd) {
-    auto fd = open_in_run(run, name);
+/// The bytes of one stream that were not printed yet.
+class StreamLog {
+ public:
+  explicit StreamLog(std::string name) : name_(std::move(name)) {}
+
+  /// Opens the log when it exists. A run whose folder is gone has none.
+  Result<void> open(const Run& run, bool live) {
+    if (fd_)
+      return {};
+    auto fd = open_in_run(run, name_ + ".log");
     const bool none = !fd && fd.error().code == Errc::not_found;
     if (none && (live || access(run.directory.c_str(), F_OK) == 0))
       return {};
     if (!fd)
       return pass_on(fd);
-    log.fd = *std::move(fd);
+    fd_ = *std::move(fd);
+    path_ = run.directory + "/" + name_ + ".log";
+    return {};
   }
-  return copy(log, run.directory + "/" + name);
-}
+
+  /// Prints up to this place of the log, as far as it goes.
+  Result<void> print_to(std::uint64_t end) {
+    std::string piece(kPiece, '\0');
+    while (fd_ && printed_ < end) {
+      const auto most = std::min<std::uint64_t>(piece.size(), end - printed_);
+      const ssize_t got = pread(fd_.get(), piece.data(), static_cast<std::size_t>(most),
+                                static_cast<off_t>(printed_));
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got < 0)
+        return system_error(errno, "cannot be read", path_);
+      if (got == 0)
+        return {};
+      print_piece(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
+      printed_ += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+  Result<void> print_all() { return print_to(std::numeric_limits<std::uint64_t>::max()); }
+
+  /// Prints what of a character was never completed.
+  void print_rest() { print(for_terminal(std::exchange(begun_, ""))); }
+
+  /// After the cap, the tail has the last output.
+  Result<void> print_tail(const Run& run) {
+    StreamLog tail(name_ + ".tail");
+    auto fd = open_in_run(run, tail.name_);
+    if (!fd && fd.error().code != Errc::not_found)
+      return pass_on(fd);
+    if (!fd)
+      return {};
+    tail.fd_ = *std::move(fd);
+    tail.path_ = run.directory + "/" + tail.name_;
+    auto done = tail.print_all();
+    tail.print_rest();
+    return done;
+  }
+
+ private:
+  /// Prints the bytes unchanged. On a terminal, control characters are escaped.
+  void print_piece(std::string_view bytes) {
+    if (!on_terminal())
+      return print(bytes);
+    std::string text = std::exchange(begun_, "") + std::string(bytes);
+    constexpr std::size_t kLongest = 4;  // bytes of a character
+    for (std::size_t at = text.size() - std::min(text.size(), kLongest - 1); at < text.size(); ++at)
+      if (utf8_length(text, at) == 0 && utf8_cut(text, at)) {
+        begun_ = text.substr(at);
+        text.resize(at);
+      }
+    print(for_terminal(text));
+  }
+
+  std::string name_;
+  std::string path_;
+  Fd fd_;
+  std::uint64_t printed_ = 0;
+  std::string begun_;  ///< on a terminal: the beginning of a character that is not complete yet
+};
+
+/// The output of a run: one stream, or both in the order in which they were written.
+class RunOutput {
+ public:
+  RunOutput(Run run, Streams streams) : run_(std::move(run)), streams_(streams) {}
+
+  /// Prints what is new.
+  Result<void> print_new(bool live) {
+    for (StreamLog* const each : chosen())
+      if (auto opened = each->open(run_, live); !opened)
+        return opened;
+    if (streams_ == Streams::both)
+      if (auto done = print_ordered(); !done)
+        return done;
+    for (StreamLog* const each : chosen())
+      if (auto done = each->print_all(); !done)
+        return done;
+    return {};
+  }
+
+  /// Prints what is left when the run has ended.
+  Result<void> print_end(bool live) {
+    for (StreamLog* const each : chosen()) {
+      each->print_rest();
+      if (live)
+        continue;
+      if (auto done = each->print_tail(run_); !done)
+        return done;
+    }
+    return {};
+  }
+
+ private:
+  std::vector<StreamLog*> chosen() {
+    if (streams_ == Streams::out)
+      return {&out_};
+    if (streams_ == Streams::err)
+      return {&err_};
+    return {&out_, &err_};
+  }
+
+  /// Prints what the shim has noted the order of (shim/protocol.h).
+  Result<void> print_ordered() {
+    if (!order_) {
+      auto fd = open_in_run(run_, shim::kOrderFile);
+      if (!fd)
+        return {};
+      order_ = *std::move(fd);
+    }
+    std::array<char, 4096> piece{};
+    for (;;) {
+      const ssize_t got = ::read(order_.get(), piece.data(), piece.size());
+      if (got <= 0)
+        return {};
+      lines_.append(piece.data(), static_cast<std::size_t>(got));
+      for (std::size_t end = lines_.find('\n'); end != std::string::npos; end = lines_.find('\n')) {
+        const std::string line = lines_.substr(0, end);
+        lines_.erase(0, end + 1);
+        std::uint64_t bytes = 0;
+        if (line.size() < 3 ||
+            std::from_chars(line.data() + 2, line.data() + line.size(), bytes).ec != std::errc())
+          continue;
+        const bool out = line.front() == 'o';
+        std::uint64_t& place = out ? out_place_ : err_place_;
+        place += bytes;
+        if (auto done = (out ? out_ : err_).print_to(place); !done)
+          return done;
+      }
+    }
+  }
+
+  Run run_;
+  Streams streams_;
+  StreamLog out_{"stdout"};
+  StreamLog err_{"stderr"};
+  Fd order_;
+  std::string lines_;            ///< of the order; the last one may not be complete
+  std::uint64_t out_place_ = 0;  ///< up to where the order has come
+  std::uint64_t err_place_ = 0;
+};
 
 ExitCode show(const LogsArguments& arguments, const Context& context, const Run& run) {
-  const std::string name = arguments.from_stderr ? "stderr" : "stdout";
-  OpenLog log;
+  RunOutput output(run, arguments.only_stdout   ? Streams::out
+                        : arguments.only_stderr ? Streams::err
+                                                : Streams::both);
   bool live = run.live();
   for (;;) {
-    if (auto done = print_new(run, live, name + ".log", log); !done)
+    if (auto done = output.print_new(live); !done)
       return complain(done.error());
     const bool last = !arguments.follow || !live;
     if (last)
-      print_rest(log);
-    // After the cap, the tail has the last output.
-    OpenLog tail;
-    if (!live)
-      if (auto done = print_new(run, live, name + ".tail", tail); !done)
+      if (auto done = output.print_end(live); !done)
         return complain(done.error());
-    print_rest(tail);
     if (finish() != ExitCode::fine)
       return ExitCode::unreachable;
     if (last)
@@ -163,15 +274,17 @@ ExitCode logs_command(Words words) {
   LogsArguments arguments;
   Options options(
       "logs",
-      "Prints the output of an agent, unchanged. On a terminal, control characters are\n"
-      "escaped. If there is more than `log_cap`, this is\n"
+      "Prints what an agent has written to stdout and stderr, unchanged and in order of time.\n"
+      "On a terminal, control characters are escaped. If there is more than `log_cap`, this is\n"
       "the beginning and, after the run has ended, also the last 256 KiB of the rest.",
       {{ExitCode::fine, "printed"},
        {ExitCode::usage, "wrong usage or configuration; no such run"},
        {ExitCode::unreachable, "the log cannot be read, for example because it was pruned"}});
   options.word("RUN", arguments.run, "The id of a run, or a unique beginning of it");
   options.flag("-f,--follow", arguments.follow, "Keep printing until the run has ended");
-  options.flag("--stderr", arguments.from_stderr, "Print stderr instead of stdout");
+  options.flag("--stdout", arguments.only_stdout, "Only stdout");
+  options.flag("--stderr", arguments.only_stderr, "Only stderr");
+  options.exclude("--stdout", {"--stderr"});
   options.places(arguments.places);
   if (const auto over = options.parse(words))
     return *over;

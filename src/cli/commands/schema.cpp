@@ -62,9 +62,8 @@ ExitCode schema_command(Words words) {
   if (const auto over = options.parse(words))
     return *over;
   std::vector<std::string> names = schema_names();
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.path.starts_with(kFolder) && file.path.find("/prompts/") != std::string_view::npos)
-      names.emplace_back(file.path.substr(std::string_view(kFolder).size()));
+  for (std::string& each : prompt_names())
+    names.push_back(std::move(each));
   if (catalog) {
     print(schema_catalog(base).pretty());
     return finish();

@@ -1,5 +1,6 @@
 #include "cli/commands/schema_catalog.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -62,6 +63,16 @@ std::vector<std::string> schema_names() {
     path.remove_suffix(kSchemaSuffix.size());
     names.emplace_back(path);
   }
+  return names;
+}
+
+std::vector<std::string> prompt_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.path.starts_with(kSchemaFolder) &&
+        file.path.find("/prompts/") != std::string_view::npos)
+      names.emplace_back(file.path.substr(kSchemaFolder.size()));
+  std::sort(names.begin(), names.end());
   return names;
 }
 

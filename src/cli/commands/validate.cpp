@@ -105,7 +105,9 @@ Options& describe(Options& options, ValidateArguments& arguments) {
                 "text, json, sarif (2.1.0), github (annotations) or junit");
   options.flag("--json", arguments.json, "Same as --format json");
   options.flag("--require-schema", request.rules.require_schema,
-               "Report a named file without a schema as an error");
+               "Report a file of a kind without a schema as an error");
+  options.flag("--skip-unknown", request.rules.skip_unknown,
+               "Named files of no known kind, and folders without such files, are no error");
   options.flag("--strict", request.rules.strict,
                "Report doubts about a schema as errors, not as warnings");
   options.flag("--warnings-as-errors", request.rules.warnings_as_errors, "Exit 1 on warnings too");

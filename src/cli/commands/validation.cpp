@@ -9,12 +9,17 @@
 #include "base/schema/uri.h"
 #include "base/text.h"
 #include "cli/commands/adapter_validation.h"
+#include "cli/commands/schema_catalog.h"
+#include "config/config.h"
 #include "io/files/disk.h"
 #include "io/files/folder.h"
 #include "io/files/root.h"
 #include "io/system/clock.h"
 #include "io/system/state_folder.h"
+#include "io/system/time_zones.h"
 #include "workspace/folders.h"
+#include "workspace/list_options.h"
+#include "workspace/prompt_files.h"
 
 namespace baton {
 namespace {
@@ -22,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kMaxDepth = 32;
+constexpr std::string_view kConfiguration = "config";
 /// A log that is too large is checked in such parts; no line may be longer.
 constexpr std::size_t kLogPart = 4U << 20U;
 
@@ -96,12 +102,44 @@ Error is_link() {
           {}};
 }
 
+constexpr const char* kUnknown =
+    "it was not checked: no rule and no dialect knows it, and its content is that of no known "
+    "kind; "
+    "name one with --as or --schema, or give --skip-unknown";
+
 /// A file of no known kind; it is a fault only if the user named it.
 void leave_out(const std::string& shown, bool is_named, Inspection& inspection) {
   if (is_named)
-    inspection.skip(shown);
+    inspection.skip(shown, kUnknown);
   else
     inspection.pass_over();
+}
+
+/// The name of the kind of a document that is not in its usual place; empty: unknown.
+std::string_view kind_by_content(const Value& root) {
+  if (!root.IsObject())
+    return {};
+  const auto has = [&](const char* key) { return json::child(root, key) != nullptr; };
+  const Value* const steps = json::child(root, "steps");
+  if (steps != nullptr && steps->IsArray() && !steps->Empty() && (*steps)[0].IsObject() &&
+      (json::child((*steps)[0], "agent") != nullptr ||
+       json::child((*steps)[0], "prompt") != nullptr))
+    return "agent_run/workflow";
+  if ((has("initial") && (has("states") || has("flow") || has("from"))) ||
+      (has("paradigm") && has("name")))
+    return "fsm_loop/definition";
+  if (has("version") && (has("agents") || has("rules") || has("dialects") || has("roots")))
+    return kConfiguration;
+  if (has("command") && has("provider") && has("name"))
+    return kAdapterSchema;
+  return {};
+}
+
+/// The findings about a text as a `baton.yaml`.
+Findings configuration_findings(std::string text, Format format) {
+  const auto zones = real_time_zones();
+  auto parsed = parse_config(std::move(text), format, zones.get());
+  return parsed ? std::move(parsed->warnings) : std::move(parsed.error());
 }
 
 Result<std::string> mapped(const SchemaMap& map, std::string_view uri) {
@@ -190,11 +228,20 @@ bool Validation::across_documents() const {
 /// Evaluates --as and --schema, and decides where schemas come from.
 Result<std::shared_ptr<Schemas>> Validation::prepare() {
   schema_folder_ = context_.folder();
-  if (!request_.as.empty()) {
+  if (request_.as == kConfiguration || request_.as.ends_with(".md")) {
+    special_ = request_.as;
+    if (const auto names = prompt_names();
+        special_ != kConfiguration &&
+        std::find(names.begin(), names.end(), special_) == names.end())
+      return tl::unexpected(no_such("prompt", special_, names));
+  } else if (!request_.as.empty()) {
     auto choice = KindChoice::named(catalog_, request_.as);
-    if (!choice)
+    if (!choice && is_embedded(request_.as))
+      choice_ = KindChoice::of_schema(request_.as);
+    else if (!choice)
       return pass_on(choice);
-    choice_ = *std::move(choice);
+    else
+      choice_ = *std::move(choice);
   }
   if (request_.schema.empty())
     return std::make_shared<Schemas>(mapped_schemas(request_.maps, schemas_below(schema_folder_)));
@@ -245,21 +292,27 @@ bool Validation::wanted(const std::string& name) const {
 void Validation::named(const std::string& path, Inspection& inspection) {
   if (path == "-") {
     const auto found = match(path, "");
-    if (!found) {
-      inspection.skip(path);
-      return;
-    }
-    if (auto text = standard_input(request_.rules.load.max_bytes))
+    auto text = standard_input(request_.rules.load.max_bytes);
+    if (!text)
+      inspection.unreadable(path, text.error());
+    else if (found)
       inspection.check_document({path, path, ""}, *std::move(text), *found);
     else
-      inspection.unreadable(path, text.error());
+      outside(path, *std::move(text), inspection);
     return;
   }
+  if (special(path, inspection))
+    return;
   if (!choice_ && of_daemon(path, inspection))
     return;
   std::error_code error;
   if (fs::is_directory(path, error)) {
+    const std::size_t before = inspection.seen();
     folder(path, inspection);
+    if (inspection.seen() == before)
+      inspection.skip(path,
+                      "nothing in this folder was checked: no rule and no dialect knows a file in "
+                      "it; see `files:` of the rules, or give --skip-unknown");
     return;
   }
   std::string relative;
@@ -275,10 +328,52 @@ void Validation::named(const std::string& path, Inspection& inspection) {
   else if (!text)
     unfit(path, text.error(), Named::yes, inspection);
   else if (!found)
-    inspection.skip(path);
+    outside(path, *std::move(text), inspection);
   else
     inspection.check_document({path, relative.empty() ? path : relative, ""}, *std::move(text),
                               *found);
+}
+
+/// Checks a file that --as calls a configuration or a prompt. False: it does not.
+bool Validation::special(const std::string& path, Inspection& inspection) const {
+  if (special_.empty())
+    return false;
+  if (special_ != kConfiguration) {
+    const auto text = read_template(path, special_.substr(0, special_.find('/')));
+    inspection.checked(
+        path, text ? Findings() : Findings{{.rule = "prompt", .message = describe(text.error())}});
+    return true;
+  }
+  auto text = read_file(path, request_.rules.load.max_bytes);
+  if (text)
+    inspection.checked(path, configuration_findings(*std::move(text), format_of_name(path)));
+  else
+    unfit(path, text.error(), Named::yes, inspection);
+  return true;
+}
+
+/// Checks a named file that is in no usual place: its content says what it is.
+void Validation::outside(const std::string& path, std::string text, Inspection& inspection) {
+  Format format = format_of_name(path);
+  auto document = load_document(text, format, request_.rules.load);
+  // The standard input has no name, and every JSON text is YAML.
+  if (!document && path == "-") {
+    format = Format::yaml;
+    document = load_document(text, format, request_.rules.load);
+  }
+  const std::string_view kind = document ? kind_by_content((*document)->root()) : "";
+  // A configuration that cannot be parsed is known by its name.
+  if (kind == kConfiguration || fs::path(path).filename() == "baton.yaml")
+    return inspection.checked(path, configuration_findings(std::move(text), format));
+  if (kind.empty())
+    return inspection.skip(path, kUnknown);
+  if (kind == kAdapterSchema)
+    recognised_.push_back(KindChoice::of_schema(std::string(kind)));
+  else if (auto known = KindChoice::named(catalog_, std::string(kind)))
+    recognised_.push_back(*std::move(known));
+  else
+    return inspection.skip(path, kUnknown);
+  inspection.check_document({path, path, ""}, std::move(text), recognised_.back().match(path));
 }
 
 /// Checks a path that the daemon would read, and reads it as the daemon does: through no link below

@@ -2,6 +2,7 @@
 
 // Finds the files of one `baton validate` call and checks them.
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -68,6 +69,8 @@ class Validation {
   std::set<std::string> named_paths() const;
 
   void named(const std::string& path, Inspection& inspection);
+  bool special(const std::string& path, Inspection& inspection) const;
+  void outside(const std::string& path, std::string text, Inspection& inspection);
   bool of_daemon(const std::string& path, Inspection& inspection);
   void folder(const std::string& path, Inspection& inspection);
   Result<void> tree(Inspection& inspection);
@@ -90,6 +93,9 @@ class Validation {
   const Context& context_;
   Catalog catalog_;
   std::optional<KindChoice> choice_;
+  /// What --as names, if it is no kind of state files: `config`, or the template of a prompt.
+  std::string special_;
+  std::deque<KindChoice> recognised_;  ///< kinds of named files, by their content
   std::string schema_folder_;
 };
 
