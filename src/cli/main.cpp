@@ -2,7 +2,9 @@
 #include <array>
 #include <csignal>
 #include <exception>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -107,12 +109,30 @@ void print_help() {
   print(text + "\nExit codes:\n" + exit_text(codes));
 }
 
+/// Words that other programs have for commands of baton.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kOtherWords = {{
+    {"ps", "agents"},
+    {"runs", "agents"},
+    {"list", "status"},
+    {"ls", "status"},
+    {"show", "status"},
+    {"describe", "explain"},
+    {"why", "explain"},
+    {"log", "logs"},
+    {"history", "events"},
+    {"check", "validate"},
+    {"kill", "stop"},
+}};
+
 ExitCode unknown(const std::string& word) {
   std::vector<std::string> names;
   names.reserve(kCommands.size());
   for (const Command& command : kCommands)
     names.emplace_back(command.name);
-  const auto near = nearest(word, names);
+  const auto* const other = std::find_if(kOtherWords.begin(), kOtherWords.end(),
+                                         [&](const auto& row) { return row.first == word; });
+  const auto near =
+      other == kOtherWords.end() ? nearest(word, names) : std::optional(std::string(other->second));
   complain("unknown command `" + printable(word, 80) + "`" +
            (near ? "; did you mean `" + *near + "`?" : "; `baton --help` lists them"));
   return ExitCode::usage;

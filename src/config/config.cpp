@@ -440,9 +440,17 @@ Config read_config(const Fields& fields, const TimeZones* zones, Findings& findi
 
 /// Adds to the findings what to write instead, because the schema can only say what is wrong. The
 /// most common mistake is a number where a text with a unit is needed.
-void name_remedies(Findings& faults) {
+void name_remedies(const Value& root, Findings& faults) {
   for (Finding& fault : faults) {
     const std::string_view place = fault.schema_pointer;
+    const Value* const value = json::at(root, fault.pointer);
+    if (fault.pointer.empty() && root.IsNull())
+      fault.message = "the file is empty; `baton init` writes a configuration to begin with";
+    // A command line as a text: baton uses no shell, so it wants the words.
+    if (value != nullptr && value->IsString() && fault.rule == "schema/type" &&
+        fault.pointer.ends_with("/command"))
+      fault.message += "; write its words as a list: [" +
+                       join(split(printable(*json::text(*value), 200), ' '), ", ") + "]";
     if (place == "#/properties/version/const")
       fault.message += "; this baton reads version 1 of its configuration";
     else if (place == "#/definitions/duration/type")
@@ -506,7 +514,7 @@ tl::expected<ParsedConfig, Findings> parse_config(std::string text, Format forma
   const auto schema = schema_of(kSchema, findings);
   if (schema != nullptr) {
     Findings faults = schema->check(**document);
-    name_remedies(faults);
+    name_remedies((*document)->root(), faults);
     findings.insert(findings.end(), faults.begin(), faults.end());
   }
   // `read_config` relies on a document that fits the schema.

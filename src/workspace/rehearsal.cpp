@@ -503,6 +503,7 @@ namespace {
 
 Result<FlowId> choose_flow(const std::string& name, const std::set<FlowId>& known) {
   std::vector<FlowId> fits;
+  std::vector<FlowId> by_end;
   std::vector<std::string> names;
   std::vector<std::string> short_names;
   for (const FlowId& flow : known) {
@@ -511,8 +512,12 @@ Result<FlowId> choose_flow(const std::string& name, const std::set<FlowId>& know
     short_names.push_back(flow.name);
     if (flow.name == name)
       fits.push_back(flow);
+    if (flow.name.ends_with("/" + name))
+      by_end.push_back(flow);
     names.push_back(text(flow));
   }
+  if (fits.empty())
+    fits = by_end;
   if (fits.size() == 1)
     return fits.front();
   constexpr std::size_t kMost = 20;

@@ -114,7 +114,8 @@ struct KnownFlows {
   std::string root;
   std::vector<FlowId> flows;
 };
-/// Finds the flow that a name means: `dialect/name`, or the name alone if it is unique. Errc::usage
+/// Finds the flow that a name means: `dialect/name`, or the name alone, or the part of it behind a
+/// slash, if that is unique. Errc::usage
 /// lists the flows, or the roots if several roots have this flow.
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<KnownFlows>& known);
 Result<FlowPlace> choose_flow(const std::string& name, const std::vector<RehearsedRoot>& roots);

@@ -36,6 +36,28 @@ done
 
 expect_exit 2 baton statsu
 expect_err 'did you mean `status`?'
+# Words of other programs.
+expect_exit 2 baton ps
+expect_err 'did you mean `agents`?'
+expect_exit 2 baton list
+expect_err 'did you mean `status`?'
+# What is wrong with a configuration, and what to write instead.
+mkdir "$work/slips"
+: >"$work/slips/baton.yaml"
+expect_exit 2 baton validate --root "$work/slips"
+expect_err 'the file is empty; `baton init` writes a configuration'
+printf 'version 1\nagents: {}\n' >"$work/slips/baton.yaml"
+expect_exit 2 baton validate --root "$work/slips"
+expect_err 'perhaps the line before has no `:`'
+printf 'version: 1\nagents: { a: { command: claude -p } }\n' >"$work/slips/baton.yaml"
+expect_exit 2 baton validate --root "$work/slips"
+expect_err "write its words as a list: [claude, -p]"
+# A message that nobody would read.
+printf 'version: 1\nagents: { a: { command: ["true"] } }\n' >"$work/slips/baton.yaml"
+expect_exit 2 baton send --root "$work/slips" dev_to_qa '{"group_id": "A"}'
+expect_err "nobody would read it"
+[[ ! -e $work/slips/coordination ]] || fail "a folder was made"
+rm -r "$work/slips"
 expect_exit 2 baton frobnicate
 expect_err "baton --help"
 # A script's unset variable is no place.

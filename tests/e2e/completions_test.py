@@ -47,6 +47,10 @@ def main():
         check(names == sorted("rules/t/" + each for each in PLAIN), names)
         check(offered(baton, "status", "") == names, offered(baton, "status", ""))
         check(offered(baton, "status", "rules/t/t") == ["rules/t/two-2"], offered(baton, "status", "rules/t/t"))
+        for command in ("approve", "reject", "revise", "answer", "skip", "recover"):
+            check(offered(baton, command, "rules/t/t") == ["rules/t/two-2"], command, "offers no flows")
+        check("rules/t/one" in offered(baton, "start", "") and "baton.yaml" in offered(baton, "start", ""), offered(baton, "start", ""))
+        check(offered(baton, "status", "--dialect", "fsm") == ["fsm_loop"] and offered(baton, "status", "--only", "fa") == ["failed"], "values")
         check("--json" in offered(baton, "status", "--js"), "no options are offered")
         check(offered(baton, "$(touch PWNED)", "--js") == [""], "an unknown command has options")
         check("validate" in offered(baton, "val"), "no commands are offered")

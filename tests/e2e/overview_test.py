@@ -129,6 +129,8 @@ def choices(exe):
         check(flows("--sort", "flow") == sorted(flows()), flows("--sort", "flow"))
         check(len(flows("--limit", "2")) == 2 and flows("--dialect", "fsm_loop") == [], "limit, dialect")
         check(len(flows("--since", "1h")) == 6 and flows("--since", "2026-01-01T00:00:00Z") == flows(), "since")
+        # The last part of a name is enough if it is unique.
+        check("rules/t/parser: idle" in box.call("status", "parser").stdout, "by its last part")
         said = box.call("status", "--only", "gone").stdout
         check("6 flows: 2 blocked, 2 done, 2 idle; not shown: 6 by your choice" in said, said)
         for words, why in ((["--only", "bloked"], "did you mean `blocked`?"), (["--sort", "size"], "condition, flow, since, cost"),

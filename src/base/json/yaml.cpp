@@ -386,6 +386,8 @@ YamlFault fault_of(const YAML::Exception& error, std::string_view text, const Bu
     return {"within brackets, a text with a '?' must be in quotes", at};
   if (indented_by_tab(text, at))
     return {"this line begins with a tab; YAML must be indented with spaces", at};
+  if (error.msg == "illegal map value")
+    return {"a key cannot stand here; perhaps the line before has no `:` behind its key", at};
   if (!error.msg.starts_with("invalid unicode"))
     return {printable(error.msg, 200), at};
   if (at.offset < kEscape || text.substr(at.offset - kEscape, 2) != "\\u")

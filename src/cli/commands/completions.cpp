@@ -2,6 +2,7 @@
 
 #include "base/embedded.h"
 #include "base/text.h"
+#include "config/registry.h"
 #include "core/condition.h"
 #include "workspace/command.h"
 #include "workspace/options.h"
@@ -15,6 +16,13 @@ std::string condition_words() {
   std::string words;
   for (const ConditionRow& row : kConditions)
     words += (words.empty() ? "" : " ") + std::string(row.word);
+  return words;
+}
+
+std::string dialect_words() {
+  std::string words;
+  for (const Dialect* const each : dialects())
+    words += (words.empty() ? "" : " ") + std::string(each->name);
   return words;
 }
 
@@ -53,6 +61,7 @@ ExitCode completions_command(Words words) {
   }
   std::string script = completions(*text);
   replace_all(script, "@CONDITIONS@", condition_words());
+  replace_all(script, "@DIALECTS@", dialect_words());
   print(script);
   return finish();
 }

@@ -1,5 +1,6 @@
 // `baton send`: appends a message to a mailbox of a flow.
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -56,6 +57,11 @@ Result<std::string> with_message(const Mailbox& mailbox, std::string text, const
   return mailbox.dialect->send(**document, mailbox.kind, *message, real_clock()->wall());
 }
 
+bool is_configured(const Config& config, const Dialect& dialect) {
+  return std::any_of(config.dialects.begin(), config.dialects.end(),
+                     [&](const auto& each) { return each.first == dialect.name; });
+}
+
 /// With several roots: the root that the calling agent works for, or the one around the current
 /// folder.
 Result<std::string> root_of_mailbox(const Context& context) {
@@ -98,6 +104,12 @@ ExitCode send(const Places& places, const std::string& named, const std::string&
     return complain(disk.error());
   if (const auto there = (*disk)->read(mailbox->path, load_limits(context->config()).max_bytes);
       !there && there.error().code == Errc::not_found) {
+    if (!is_configured(context->config(), *mailbox->dialect)) {
+      complain("nothing was sent: " + mailbox->path +
+               " does not exist, and no configuration of this root lists the dialect " +
+               std::string(mailbox->dialect->name) + ", so nobody would read it");
+      return ExitCode::usage;
+    }
     const auto first = with_message(*mailbox, "{}", *message);
     if (!first)
       return complain(first.error());

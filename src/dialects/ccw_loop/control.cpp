@@ -125,10 +125,14 @@ class RequestHandler {
         reply(request, true, "it is running" + beside());
         break;
       case Status::created:
+        reply(request, false,
+              "the loop has not been started; `baton start " + name() + "` begins it");
+        break;
       case Status::completed:
       case Status::failed:
         reply(request, false,
-              "the loop is " + declared() + ended_why() + ", not paused; see `baton start`");
+              "the loop is " + declared() + ended_why() + ", not paused; `baton start " + name() +
+                  " --set force=true` starts it again");
         break;
     }
   }
