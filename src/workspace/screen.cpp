@@ -38,10 +38,11 @@ class RealScreen : public Screen {
     const std::size_t most = terminal_lines();
     if (lines.size() > most)
       lines.resize(most);
-    // Each line is cleared behind its end, so that nothing flickers.
+    // Each line is cleared by itself, so that nothing flickers. Behind a line that fills the
+    // terminal, some terminals would clear its last character.
     std::string all = "\x1b[H";
     for (std::size_t i = 0; i < lines.size(); ++i)
-      all += lines[i] + "\x1b[K" + (i + 1 < lines.size() ? "\r\n" : "");
+      all += "\x1b[K" + lines[i] + (i + 1 < lines.size() ? "\r\n" : "");
     print(all + "\x1b[J");
     flush();
   }
@@ -72,6 +73,8 @@ class RealScreen : public Screen {
       return Event::timeout;
     switch (signal.ssi_signo) {
       case SIGWINCH:
+      case SIGTTOU:
+      case SIGTTIN:
         return Event::resized;
       case SIGTSTP:
         leave();
@@ -112,7 +115,8 @@ std::unique_ptr<Screen> Screen::open() {
     return nullptr;
   sigset_t ours;
   sigemptyset(&ours);
-  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH})
+  // In the background, SIGTTOU and SIGTTIN would stop it again and again.
+  for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGWINCH, SIGTTOU, SIGTTIN})
     sigaddset(&ours, each);
   sigset_t before;
   if (sigprocmask(SIG_BLOCK, &ours, &before) != 0)

@@ -61,9 +61,17 @@ struct Range {
 constexpr std::array kNoWidth = {Range{0x300, 0x36F}, Range{0x1AB0, 0x1AFF}, Range{0x20D0, 0x20FF},
                                  Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
 constexpr std::array kTwoColumns = {
-    Range{0x1100, 0x115F},   Range{0x2E80, 0xA4CF},  Range{0xA960, 0xA97F}, Range{0xAC00, 0xD7A3},
-    Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},  Range{0xFF00, 0xFF60}, Range{0xFFE0, 0xFFE6},
-    Range{0x1F300, 0x1FAFF}, Range{0x20000, 0x3FFFD}};
+    Range{0x231A, 0x231B}, Range{0x23E9, 0x23EC},   Range{0x23F0, 0x23F0},  Range{0x23F3, 0x23F3},
+    Range{0x25FD, 0x25FE}, Range{0x2614, 0x2615},   Range{0x2648, 0x2653},  Range{0x267F, 0x267F},
+    Range{0x2693, 0x2693}, Range{0x26A1, 0x26A1},   Range{0x26AA, 0x26AB},  Range{0x26BD, 0x26BE},
+    Range{0x26C4, 0x26C5}, Range{0x26CE, 0x26CE},   Range{0x26D4, 0x26D4},  Range{0x26EA, 0x26EA},
+    Range{0x26F2, 0x26F3}, Range{0x26F5, 0x26F5},   Range{0x26FA, 0x26FA},  Range{0x26FD, 0x26FD},
+    Range{0x2705, 0x2705}, Range{0x270A, 0x270B},   Range{0x2728, 0x2728},  Range{0x274C, 0x274C},
+    Range{0x274E, 0x274E}, Range{0x2753, 0x2755},   Range{0x2757, 0x2757},  Range{0x2795, 0x2797},
+    Range{0x27B0, 0x27B0}, Range{0x27BF, 0x27BF},   Range{0x2B1B, 0x2B1C},  Range{0x2B50, 0x2B50},
+    Range{0x2B55, 0x2B55}, Range{0x1100, 0x115F},   Range{0x2E80, 0xA4CF},  Range{0xA960, 0xA97F},
+    Range{0xAC00, 0xD7A3}, Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},  Range{0xFF00, 0xFF60},
+    Range{0xFFE0, 0xFFE6}, Range{0x1F300, 0x1FAFF}, Range{0x20000, 0x3FFFD}};
 
 std::size_t width_of(char32_t character) {
   const auto within = [&](const Range& range) {
@@ -146,14 +154,15 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   std::vector<std::string> lines;
   for (const std::string& paragraph : split(text, '\n')) {
     std::string line;
+    bool first = true;
     for (const std::string& word : split(paragraph, ' ')) {
-      const bool first = line.empty();
       if (!first && width_of(line) + 1 + width_of(word) > columns) {
         lines.push_back(std::move(line));
         line = word;
       } else {
         line += (first ? "" : " ") + word;
       }
+      first = false;
       while (width_of(line) > columns) {
         std::string part;
         for (const std::string_view each : characters(line)) {

@@ -141,6 +141,25 @@ expect_out "fsm_loop/S1"
 baton schema adapter claude | sed 's/^provider:/provder: x\nprovider:/' >known/own.yaml
 expect_exit 1 baton validate known/own.yaml
 expect_out "provder"
+for adapter in aider amp codex; do
+  baton schema adapter $adapter >known/own.yaml
+  expect_exit 0 baton validate known/own.yaml
+done
+# Files of other programs that look a little like it are of no known kind.
+echo '{"name": "p", "version": "1.2.0", "agents": ["./a.md"]}' >known/plugin.json
+printf 'version: 2\nrules: [{ x: 1 }]\n' >known/ci.yaml
+printf 'steps:\n  - { prompt: Go, key: a }\n' >known/pipeline.yml
+echo '{"initial": "a", "states": {"a": {"on": {"X": "a"}}}}' >known/machine.json
+for file in plugin.json ci.yaml pipeline.yml machine.json; do
+  expect_exit 1 baton validate known/$file
+  expect_out "it was not checked"
+  expect_exit 0 baton validate --skip-unknown known/$file
+done
+# A syntax error is said.
+printf 'name: w\nsteps: [\n' >known/flow.yaml
+expect_exit 1 baton validate known/flow.yaml
+expect_out "known/flow.yaml:"
+[[ $(<"$work/out") != *"no known kind;"* ]] || fail "the fault is not named"
 # --as takes every name of `baton schema --list`.
 echo '{}' >known/empty.json
 while read -r name; do

@@ -109,6 +109,11 @@ def widths(exe):
             check(code == 0 and widest(text) <= columns, columns, text)
             code, text = box.on_terminal(columns, "agents")
             check(code == 0 and widest(text) <= columns, columns, text)
+        # The signs that agents like have two columns.
+        box.ticket("⚡❌✅⭐✨" * 6, "draft")
+        code, text = box.on_terminal(40, "status", "--only", "idle")
+        check(all(sum(2 if ord(each) > 0x2300 else 1 for each in line.replace("…", ".")) <= 40 for line in text.split("\n")), text)
+        os.remove(box.root + "/tickets/" + "⚡❌✅⭐✨" * 6 + ".json")
         # A name of wide characters and one that is cut within its folder.
         box.ticket("配置文件-検証する", "draft")
         code, text = box.on_terminal(40, "status", "--only", "idle")
@@ -185,6 +190,15 @@ def watch(exe):
             screen.read("q: quit")
             screen.type("\x03") if how == "key" else os.kill(screen.pid, how)
             check("\x1b[?1049l" in screen.read() and screen.code() == 130, how)
+        # A message is seen after the screen is gone, and a page can be watched, too.
+        screen = Terminal([exe, "status", "--watch", "nobody", *box.places()], 80, 24)
+        said = screen.read()
+        check("there is no flow nobody" in said.split("\x1b[?1049l")[-1] and screen.code() == 2, said)
+        screen = Terminal([exe, "status", "--watch", "needs-you", *box.places()], 80, 24)
+        screen.read("last events:")
+        screen.type("q")
+        screen.read()
+        check(screen.code() == 0, "the page")
         # In a pipe there is no screen.
         check("\x1b" not in box.call("status").stdout, "colours in a pipe")
 
@@ -216,6 +230,11 @@ def logs(exe):
         check(box.call("logs", run, "--stdout").stdout == "out 1\nout 2\nout 3\n", "stdout")
         check(box.call("logs", run, "--stderr").stdout == "err 1\nerr 2\nerr 3\n", "stderr")
         box.call("logs", run, "--stdout", "--stderr", code=2)
+        # An agent can write the file with the order; then the logs come one after the other.
+        for order in (b"x" * 5_000_000, b"o 0\n" * 1_000_000, b"e 99999999999999999999\n", b""):
+            write(f"{box.state}/{[at for at, _, names in os.walk(box.state) if 'output.order' in names][0][len(box.state) + 1:]}/output.order", order)
+            said = box.call("logs", run).stdout
+            check(sorted(said.split("\n")) == sorted(both.split("\n")), order[:20], said)
         # The page of the flow quotes the last lines of stderr.
         said = box.call("status", "t/a").stdout
         check("last error output" in said and "  err 3" in said, said)

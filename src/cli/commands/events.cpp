@@ -41,7 +41,9 @@ void print_event(const Event& event, const std::string& root, bool several_roots
     print_line(json);
     return;
   }
-  print_text(event_text(event, several_roots ? root : "") + "\n");
+  const std::string line = event_text(event, several_roots ? root : "");
+  const std::size_t time = line.find(' ');
+  print_text(paint(Colour::grey, line.substr(0, time)) + line.substr(time) + "\n");
 }
 
 /// Which events the user wants to see.

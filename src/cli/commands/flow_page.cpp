@@ -161,7 +161,7 @@ std::string flow_page(const FlowStatus& status, const RehearsedRoot& on_root, Ti
 }
 
 std::string event_text(const Event& event, const std::string& root) {
-  std::string line = paint(Colour::grey, iso_time(event.time, true)) + "  ";
+  std::string line = iso_time(event.time, true) + "  ";
   if (!root.empty())
     line += printable(root, 200) + "  ";
   std::string what = event.event;

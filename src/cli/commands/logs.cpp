@@ -212,8 +212,10 @@ class RunOutput {
         return {};
       order_ = *std::move(fd);
     }
+    // An agent can write this file. Without a sensible order the logs come one after the other.
+    constexpr std::size_t kLongestLine = 32;
     std::array<char, 4096> piece{};
-    for (;;) {
+    while (order_lines_ < shim::kOrderLines) {
       const ssize_t got = ::read(order_.get(), piece.data(), piece.size());
       if (got <= 0)
         return {};
@@ -221,6 +223,7 @@ class RunOutput {
       for (std::size_t end = lines_.find('\n'); end != std::string::npos; end = lines_.find('\n')) {
         const std::string line = lines_.substr(0, end);
         lines_.erase(0, end + 1);
+        ++order_lines_;
         std::uint64_t bytes = 0;
         if (line.size() < 3 ||
             std::from_chars(line.data() + 2, line.data() + line.size(), bytes).ec != std::errc())
@@ -231,7 +234,10 @@ class RunOutput {
         if (auto done = (out ? out_ : err_).print_to(place); !done)
           return done;
       }
+      if (lines_.size() > kLongestLine)
+        order_lines_ = shim::kOrderLines;
     }
+    return {};
   }
 
   Run run_;
@@ -239,7 +245,8 @@ class RunOutput {
   StreamLog out_{"stdout"};
   StreamLog err_{"stderr"};
   Fd order_;
-  std::string lines_;            ///< of the order; the last one may not be complete
+  std::string lines_;  ///< of the order; the last one may not be complete
+  std::uint32_t order_lines_ = 0;
   std::uint64_t out_place_ = 0;  ///< up to where the order has come
   std::uint64_t err_place_ = 0;
 };

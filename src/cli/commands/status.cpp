@@ -293,22 +293,31 @@ Result<std::vector<Section>> sections_of(const StatusArguments& arguments,
 }
 
 /// The page about one flow.
-void show_page(const Section& section, const RehearsedRoot& on_root) {
+std::string page_text(const Section& section, const RehearsedRoot& on_root) {
   const FlowStatus& status = section.flows.front();
-  print_text(flow_page(status, on_root, real_clock()->wall(), terminal_columns()));
-  print_text(wrapped("\n" + section.hint, terminal_columns()));
+  return flow_page(status, on_root, real_clock()->wall(), terminal_columns()) +
+         wrapped("\n" + section.hint, terminal_columns());
 }
 
-ExitCode show(const StatusArguments& arguments, const Context& context, Screen* screen,
-              Shown& shown) {
+ExitCode show(const StatusArguments& arguments, const Context& context,
+              std::unique_ptr<Screen>& screen, Shown& shown) {
+  const auto failed = [&](const Error& error) {
+    // A message on the screen would go with it.
+    screen.reset();
+    return complain(error);
+  };
   const auto seen = rehearse_seen(context);
   if (!seen)
-    return complain(seen.error());
+    return failed(seen.error());
   const auto sections = sections_of(arguments, *seen);
   if (!sections)
-    return complain(sections.error());
+    return failed(sections.error());
+  const auto place = arguments.flow.empty() ? Result<FlowPlace>(fail(Errc::not_found, ""))
+                                            : choose_flow(arguments.flow, *seen);
+  const bool is_page = place && !sections->front().flows.empty();
   if (screen != nullptr) {
-    screen->show(screen_text(*sections));
+    screen->show(is_page ? page_text(sections->front(), (*seen)[place->root])
+                         : screen_text(*sections));
     return ExitCode::fine;
   }
   // Only what is compared or printed is made.
@@ -320,10 +329,8 @@ ExitCode show(const StatusArguments& arguments, const Context& context, Screen* 
   } else if (arguments.json) {
     show_lines(lines, shown);
   } else if (!compares || lines != shown) {
-    const auto place = arguments.flow.empty() ? Result<FlowPlace>(fail(Errc::not_found, ""))
-                                              : choose_flow(arguments.flow, *seen);
-    if (place && !sections->front().flows.empty())
-      show_page(sections->front(), (*seen)[place->root]);
+    if (is_page)
+      print_text(page_text(sections->front(), (*seen)[place->root]));
     else
       show_tables(*sections, arguments);
   }
@@ -417,6 +424,7 @@ Result<OverviewChoice> choice_of(const StatusArguments& arguments) {
   if (!since)
     return pass_on(since);
   choice.since = *since;
+  choice.old = choice.old || choice.since;
   auto limit = limit_of(arguments.limit);
   if (!limit)
     return pass_on(limit);
@@ -479,15 +487,16 @@ ExitCode status_command(Words words) {
     return complain(choice.error());
   else
     arguments.choice = *std::move(choice);
-  const auto screen =
-      arguments.watch && !arguments.json && !arguments.names ? Screen::open() : nullptr;
+  auto screen = arguments.watch && !arguments.json && !arguments.names ? Screen::open() : nullptr;
   Shown shown;
   for (;;) {
     // Open it each time: the configuration may have changed and been reloaded.
     const auto context = Context::open_anyway(arguments.places);
-    if (!context)
+    if (!context) {
+      screen.reset();
       return complain(context.error());
-    const ExitCode code = show(arguments, *context, screen.get(), shown);
+    }
+    const ExitCode code = show(arguments, *context, screen, shown);
     if (code != ExitCode::fine || !arguments.watch)
       return finish(code);
     if (screen != nullptr) {

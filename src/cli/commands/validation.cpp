@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -115,24 +116,41 @@ void leave_out(const std::string& shown, bool is_named, Inspection& inspection) 
     inspection.pass_over();
 }
 
-/// The name of the kind of a document that is not in its usual place; empty: unknown.
+bool is_object(const Value& root, const char* key) {
+  const Value* const value = json::child(root, key);
+  return value != nullptr && value->IsObject();
+}
+
+bool has_any(const Value& object, std::initializer_list<const char*> keys) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](const char* key) { return json::child(object, key) != nullptr; });
+}
+
+/// The name of the kind of a document that is not in its usual place; empty: unknown. Asks for
+/// several signs, because files of other programs have some of these words, too.
 std::string_view kind_by_content(const Value& root) {
   if (!root.IsObject())
     return {};
-  const auto has = [&](const char* key) { return json::child(root, key) != nullptr; };
   const Value* const steps = json::child(root, "steps");
   if (steps != nullptr && steps->IsArray() && !steps->Empty() && (*steps)[0].IsObject() &&
-      (json::child((*steps)[0], "agent") != nullptr ||
-       json::child((*steps)[0], "prompt") != nullptr))
+      has_any((*steps)[0], {"id"}) && has_any((*steps)[0], {"agent", "prompt"}))
     return "agent_run/workflow";
-  if ((has("initial") && (has("states") || has("flow") || has("from"))) ||
-      (has("paradigm") && has("name")))
+  const auto initial = json::text(root, "initial");
+  const Value* const states = json::child(root, "states");
+  if (initial && states != nullptr && states->IsObject() &&
+      std::any_of(states->MemberBegin(), states->MemberEnd(), [](const auto& member) {
+        return member.value.IsObject() && has_any(member.value, {"action", "terminal", "next",
+                                                                 "evaluate", "loop", "fragment"});
+      }))
     return "fsm_loop/definition";
-  if (has("version") && (has("agents") || has("rules") || has("dialects") || has("roots")))
+  const Value* const rules = json::child(root, "rules");
+  if (json::integer(root, "version") == 1 &&
+      (is_object(root, "agents") || is_object(root, "dialects") ||
+       (rules != nullptr && rules->IsArray())))
     return kConfiguration;
-  if (has("command") && has("provider") && has("name"))
-    return kAdapterSchema;
-  return {};
+  return has_any(root, {"name"}) && has_any(root, {"command"}) && has_any(root, {"tested"})
+             ? kAdapterSchema
+             : std::string_view();
 }
 
 /// The findings about a text as a `baton.yaml`.
@@ -361,10 +379,16 @@ void Validation::outside(const std::string& path, std::string text, Inspection& 
     format = Format::yaml;
     document = load_document(text, format, request_.rules.load);
   }
-  const std::string_view kind = document ? kind_by_content((*document)->root()) : "";
+  // A hook names all files that change, also those of other programs.
+  const bool guesses = !request_.rules.skip_unknown;
+  const std::string_view kind =
+      document && guesses ? kind_by_content((*document)->root()) : std::string_view();
   // A configuration that cannot be parsed is known by its name.
   if (kind == kConfiguration || fs::path(path).filename() == "baton.yaml")
     return inspection.checked(path, configuration_findings(std::move(text), format));
+  const bool by_name = format != Format::json || path.ends_with(".json");
+  if (!document && guesses && by_name && path != "-")
+    return inspection.checked(path, std::move(document.error().findings));
   if (kind.empty())
     return inspection.skip(path, kUnknown);
   if (kind == kAdapterSchema)
