@@ -153,6 +153,9 @@ def comes_while_running(exe, at_once):
         write(baton.closed + "/x.json", {"status": "idle"})
         baton.start()
         baton.canary()
+        # The canary was in another folder.
+        wait_until(lambda: [each for each in baton.lines("events") if each["flow"] == "rules/c/x" and each["event"] == "accepted"],
+                   "its file is seen")
         if at_once:
             os.symlink(baton.home + "/away", baton.home + "/away")
             exchange(baton.closed, baton.home + "/away")

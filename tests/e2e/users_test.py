@@ -264,7 +264,8 @@ def prompt_by_name(exe):
 
 
 def hands_over(exe):
-    """Such an agent changes state files by `baton set` and has them checked. It sees nothing of the daemon."""
+    """Such an agent changes state files by `baton set`. It sees nothing of the daemon, so `validate` cannot know its file
+    and says that it was not checked."""
     with cgroup() as place:
         script = """#!/bin/sh
 for command in "validate $BATON_STATE_FILE" status "resume $BATON_FLOW" "stop --all"; do
@@ -284,7 +285,9 @@ done >"$BATON_ROOT/commands"
             wait_until(lambda: [each["state"] for each in baton.lines("agents")] == ["ended"], "the agent ends")
             with open(baton.root + "/commands", encoding="utf-8") as file:
                 codes = [line.split(" ", 1)[0] for line in file]
-            check(codes[0] == "0" and "0" not in codes[2:4], "validate works, resume and stop --all do not:", codes)
+            check(codes[0] == "1" and "0" not in codes[2:4], "validate, resume and stop --all do nothing:", codes)
+            with open(baton.root + "/commands", encoding="utf-8") as file:
+                check("it was not checked" in file.read(), "validate says why")
             with open(baton.root + "/tickets/x.json", encoding="utf-8") as file:
                 check(json.load(file)["status"] == "done")
             check(baton.lines("agents")[0]["outcome"] == "succeeded")

@@ -15,10 +15,10 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "io/agents/run_directory.h"
 #include "io/files/fd.h"
 #include "io/files/root.h"
 #include "io/files/safe_open.h"
-#include "shim/protocol.h"
 #include "workspace/command.h"
 #include "workspace/history.h"
 #include "workspace/options.h"
@@ -207,7 +207,7 @@ class RunOutput {
   /// Prints what the shim has noted the order of (shim/protocol.h).
   Result<void> print_ordered() {
     if (!order_) {
-      auto fd = open_in_run(run_, shim::kOrderFile);
+      auto fd = open_in_run(run_, kOrderOfLogs);
       if (!fd)
         return {};
       order_ = *std::move(fd);
@@ -215,7 +215,7 @@ class RunOutput {
     // An agent can write this file. Without a sensible order the logs come one after the other.
     constexpr std::size_t kLongestLine = 32;
     std::array<char, 4096> piece{};
-    while (order_lines_ < shim::kOrderLines) {
+    while (order_lines_ < kMostOrderLines) {
       const ssize_t got = ::read(order_.get(), piece.data(), piece.size());
       if (got <= 0)
         return {};
@@ -235,7 +235,7 @@ class RunOutput {
           return done;
       }
       if (lines_.size() > kLongestLine)
-        order_lines_ = shim::kOrderLines;
+        order_lines_ = kMostOrderLines;
     }
     return {};
   }

@@ -2,7 +2,6 @@
 // is checked out before that loop begins, and the folder is removed after it has ended.
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -75,7 +74,7 @@ std::string folder_of(const Snapshot& snapshot, std::string_view branch) {
   std::replace(name.begin(), name.end(), 'T', '-');
   name += "-subloop-";
   for (const char c : branch)
-    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+    name += is_letter(c) || is_digit(c) ? c : '-';
   constexpr std::size_t kDigits = 6;
   const Record& record = snapshot.memo.frames.front().record;
   const Digest digest = digest_of(text(snapshot.view.flow) + " " + record.started_at + " " +

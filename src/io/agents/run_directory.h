@@ -14,8 +14,13 @@
 #include "core/ports.h"
 #include "io/files/fd.h"
 #include "io/system/process.h"
+#include "shim/protocol.h"
 
 namespace baton {
+
+/// The file with the order in which both logs were written, and how many lines of it count.
+inline constexpr const char* kOrderOfLogs = shim::kOrderFile;
+inline constexpr std::uint32_t kMostOrderLines = shim::kOrderLines;
 
 /// Where the folders of runs are, and which group may read them.
 struct RunFolder {
