@@ -240,7 +240,42 @@ def logs(exe):
         check("last error output" in said and "  err 3" in said, said)
 
 
-PARTS = [widths, choices, watch, many, logs]
+def lost(exe):
+    """doctor says which files baton does not look at any more, and what it advises helps."""
+    with Overview(exe) as box:
+        box.tickets({"a": "done", "b": "draft"})
+        box.once()
+        doctor = lambda: box.call("doctor", code=None).stdout
+        check("any more" not in doctor() and "are gone" not in doctor(), doctor())
+        os.rename(box.root + "/tickets", box.home + "/away")
+        check("baton accepted files in folders that are gone: tickets" in doctor(), doctor())
+        os.rename(box.home + "/away", box.root + "/tickets")
+        check("are gone" not in doctor(), doctor())
+        box.settings["rules"][0]["files"] = "tikets/{flow}.json"
+        box.configure()
+        check("that no rule and no dialect knows any more: tickets/a.json, tickets/b.json" in doctor(), doctor())
+        os.mkdir(box.root + "/tikets")
+        check("any more" in doctor(), doctor())
+        box.settings["rules"][0]["files"] = "tickets/{flow}.json"
+        box.configure()
+        check("any more" not in doctor(), doctor())
+        # Its flows can be forgotten for good.
+        for name in ("a", "b"):
+            os.remove(f"{box.root}/tickets/{name}.json")
+        os.rmdir(box.root + "/tickets")
+        check("are gone: tickets" in doctor(), doctor())
+        box.once()
+        for name in ("a", "b"):
+            box.call("forget", f"rules/t/{name}", code=None)
+        box.once()
+        check("are gone" not in doctor(), doctor())
+        # A configuration that acts on nothing.
+        del box.settings["rules"]
+        box.configure()
+        check("it names no dialects and no rules, so baton starts nothing" in doctor(), doctor())
+
+
+PARTS = [widths, choices, watch, many, logs, lost]
 
 
 if __name__ == "__main__":

@@ -315,6 +315,42 @@ void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all
           examine_kind(context.root(), rule, kind, all);
 }
 
+/// Some names, and how many more there are.
+std::string some_names(const std::set<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> shown;
+  for (const std::string& name : names)
+    if (shown.size() < kMost)
+      shown.push_back(printable(name, 200));
+  return join(shown, ", ") +
+         (names.size() > kMost ? " and " + std::to_string(names.size() - kMost) + " more" : "");
+}
+
+/// Reports files that were accepted once and that baton does not look at any more: their folder is
+/// gone, or no pattern fits them. Nothing else would say so, because nothing is due then.
+void examine_lost(const Context& context, const Rehearsal& seen, Diagnoses& all) {
+  std::set<std::string> folders;
+  std::set<std::string> unfit;
+  std::error_code error;
+  for (const auto& [flow, record] : seen.records())
+    for (const auto& [path, row] : record.accepted) {
+      const fs::path folder = fs::path(path).parent_path();
+      if (!seen.catalog().match(path))
+        unfit.insert(path);
+      else if (!fs::exists(fs::path(context.root()) / folder, error))
+        folders.insert(folder.string());
+    }
+  if (!folders.empty())
+    add(all, Level::warning, "files",
+        "baton accepted files in folders that are gone: " + some_names(folders),
+        "put the folder back, or tell baton to forget its flows: `baton forget FLOW`");
+  if (!unfit.empty())
+    add(all, Level::warning, "files",
+        "baton accepted files that no rule and no dialect knows any more: " + some_names(unfit),
+        "correct `files:` of the rule or `path:` of the dialect in " + context.configuration() +
+            ", or move the files");
+}
+
 /// Names the files that lie among state files and are ignored for their names.
 void examine_ignored(const Context& context, const Rehearsal& seen, Diagnoses& all) {
   const auto root = RootFolder::open(context.root());
@@ -342,6 +378,7 @@ void examine_ignored(const Context& context, const Rehearsal& seen, Diagnoses& a
 }
 
 void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {
+  examine_lost(context, seen, all);
   examine_ignored(context, seen, all);
   examine_files(context, seen, all);
   examine_folders(context, seen.records(), all);
@@ -462,6 +499,12 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
     add(all, Level::warning, "configuration", difference.why,
         "run `baton reload` when the file is ready");
   add(all, Level::fine, "configuration", context.configuration());
+  if (context.config().dialects.empty())
+    add(all, Level::warning, "configuration",
+        "it names no dialects and no rules, so baton starts nothing",
+        "write `rules:` for your files or `dialects:` for a layout that baton knows, as `baton "
+        "init "
+        "--help` and docs/configuration.md say");
   for (const Finding& finding : context.warnings())
     add(all, Level::warning, "configuration", describe(finding, context.configuration()),
         "see docs/configuration.md");
