@@ -65,6 +65,9 @@ void ServedRoots::serve(std::unique_ptr<RootService> root) {
   root->write_status(since_);
   spdlog::info("serving " + printable(root->root()) + " (state in " +
                printable(root->state_folder()) + "; " + root->describe() + ")");
+  if (const std::size_t runs = root->engine().running(); runs > 0)
+    spdlog::info("takes up " + std::to_string(runs) +
+                 (runs == 1 ? " run that was" : " runs that were") + " at work");
   if (draining_)
     root->engine().drain();
   roots_.push_back(std::move(root));

@@ -531,6 +531,8 @@ def worktree(exe):
         loops.daemon.kill()
         loops.daemon.wait()
         loops.start()
+        with open(loops.home + "/daemon.log", errors="replace") as file:
+            check("takes up 1 run that was at work" in file.read(), "the log does not say it")
         loops.call("stop", "x")
         loops.wait_end("x", "user_stopped")
         loops.call("resume", "x")
