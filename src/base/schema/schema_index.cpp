@@ -108,10 +108,11 @@ std::string position_text(const std::string& uri, const Span& span) {
   return uri + ":" + std::to_string(span.begin.line) + ":" + std::to_string(span.begin.column);
 }
 
-Result<SchemaDraft> draft_of(const Document& document, const std::string& uri) {
+Result<SchemaDraft> draft_of(const Document& document, const std::string& uri,
+                             SchemaDraft otherwise) {
   const auto name = json::text(document.root(), "$schema");
   if (!name)
-    return SchemaDraft::draft7;
+    return otherwise;
   if (const DraftRow* row = draft_row(*name))
     return row->draft;
   return fail(Errc::schema,
@@ -192,14 +193,15 @@ bool plain_keyword(std::string_view keyword, SchemaDraft draft) {
   return listed(kPlainKeywords, keyword, draft);
 }
 
-Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri) {
+Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri,
+                                     SchemaDraft otherwise) {
   const std::string address = split_fragment(uri).document;
   auto document = load_document(std::move(text), Format::json, kSchemaLimits);
   if (!document) {
     const Finding& finding = document.error().findings.front();
     return fail(Errc::schema, finding.message, position_text(address, finding.span));
   }
-  const auto draft = draft_of(**document, address);
+  const auto draft = draft_of(**document, address, otherwise);
   if (!draft)
     return tl::unexpected(draft.error());
   if (checked_ && !is_own(address, (*document)->text())) {
@@ -347,7 +349,7 @@ Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_vie
     if (!text)
       return fail(Errc::schema, "the reference " + printable(json::quote(reference), 200) +
                                     " leads nowhere: " + text.error().message);
-    if (auto added = add(std::move(*text), target.document); !added)
+    if (auto added = add(std::move(*text), target.document, drafts_[from.document]); !added)
       return clash_ ? Result<SchemaPlace>(unclear()) : added;
     found = resources_.find(target.document);
   }

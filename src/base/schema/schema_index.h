@@ -28,8 +28,10 @@ class SchemaIndex {
  public:
   SchemaIndex(const SchemaFetch& fetch, bool checked) : fetch_(fetch), checked_(checked) {}
 
-  /// Reads a document and returns its root.
-  Result<SchemaPlace> add(std::string text, const std::string& uri);
+  /// Reads a document and returns its root. `otherwise` is the draft of a document without
+  /// `$schema`: that of the document which refers to it.
+  Result<SchemaPlace> add(std::string text, const std::string& uri,
+                          SchemaDraft otherwise = SchemaDraft::draft7);
   /// The target of a `$ref` at `from`. Does not follow chains.
   Result<SchemaPlace> follow(const SchemaPlace& from, std::string_view reference);
   /// A schema inside another one.
