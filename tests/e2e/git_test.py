@@ -113,6 +113,12 @@ def staged(exe):
                   "named", name)
             check("1 of no known kind skipped:" in repo.baton("validate", "--staged", "--skip-unknown", name, cwd=folder).out, name)
         check(repo.findings(".", code=0) == [], "a folder that holds it is not its name")
+        # A named file is known by its content, as it is in the index.
+        write(repo.top + "/loop.yaml", b"name: x\ninitial: b\nstates: {a: {action: 'true', next: d}, d: {terminal: true}}\n")
+        repo.git("add", "loop.yaml")
+        write(repo.top + "/loop.yaml", b"words")
+        check("fsm_loop/S1" in repo.baton("validate", "--staged", "loop.yaml", code=1).out, "a loop by its content")
+        repo.git("rm", "-qf", "loop.yaml")
         # A kind of one's own is for a file of any name that is named.
         write(repo.top + "/state", BAD)
         repo.git("add", "state")

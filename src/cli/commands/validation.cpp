@@ -571,7 +571,7 @@ Result<void> Validation::index(Inspection& inspection) {
     return looked;
   struct Chosen {
     FileName name;
-    Catalog::Match match;
+    std::optional<Catalog::Match> match;  ///< none: its content says what it is
   };
   std::vector<Chosen> chosen;
   std::vector<std::string> blobs;
@@ -581,7 +581,8 @@ Result<void> Validation::index(Inspection& inspection) {
     FileName name{seen_from_here(absolute), below(context_.root(), absolute).value_or(""), ""};
     const auto found = match(name.shown, name.path);
     const bool is_named = names.contains(absolute);
-    if (!found || (!is_named && !wanted(file.path))) {
+    const bool by_content = !found && is_named && !request_.rules.skip_unknown;
+    if (!by_content && (!found || (!is_named && !wanted(file.path)))) {
       leave_out(name.shown, is_named, inspection);
       continue;
     }
@@ -596,7 +597,7 @@ Result<void> Validation::index(Inspection& inspection) {
     }
     if (name.path.empty())
       name.path = name.shown;
-    chosen.push_back({std::move(name), *found});
+    chosen.push_back({std::move(name), found});
     blobs.push_back(file.blob);
   }
   if (blobs.empty())
@@ -604,8 +605,10 @@ Result<void> Validation::index(Inspection& inspection) {
   return repository->read_blobs(blobs, request_.rules.load.max_bytes,
                                 [&](std::size_t place, Result<std::string> bytes) {
                                   const auto& [name, found] = chosen[place];
-                                  if (bytes)
-                                    inspection.check_document(name, *std::move(bytes), found);
+                                  if (bytes && found)
+                                    inspection.check_document(name, *std::move(bytes), *found);
+                                  else if (bytes)
+                                    outside(name.shown, *std::move(bytes), inspection);
                                   else
                                     unfit(name.shown, bytes.error(), Named::no, inspection);
                                 });
