@@ -550,7 +550,9 @@ def forgotten(exe):
         os.makedirs(progress)
         with open(progress + "/develop.md", "w") as file:
             file.write("# Development Progress\n")
-        it.canary()
+        # A canary in another folder says nothing about this file.
+        wait_until(lambda: any(each["event"] == "accepted" and "develop.md" in each["why"] for each in it.lines("events")),
+                   "the progress is seen")
         it.call("forget", loop)
         for again in (False, True):
             left = [path for path in glob.glob(f"{it.root}/{FOLDER}/**", recursive=True) if os.path.isfile(path)]
