@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <initializer_list>
 #include <map>
 #include <utility>
 
 #include "base/schema/uri.h"
 #include "base/text.h"
 #include "cli/commands/adapter_validation.h"
+#include "cli/commands/content_kind.h"
 #include "cli/commands/schema_catalog.h"
 #include "config/config.h"
 #include "io/files/disk.h"
@@ -28,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned kMaxDepth = 32;
-constexpr std::string_view kConfiguration = "config";
 /// A log that is too large is checked in such parts; no line may be longer.
 constexpr std::size_t kLogPart = 4U << 20U;
 
@@ -114,43 +113,6 @@ void leave_out(const std::string& shown, bool is_named, Inspection& inspection) 
     inspection.skip(shown, kUnknown);
   else
     inspection.pass_over();
-}
-
-bool is_object(const Value& root, const char* key) {
-  const Value* const value = json::child(root, key);
-  return value != nullptr && value->IsObject();
-}
-
-bool has_any(const Value& object, std::initializer_list<const char*> keys) {
-  return std::any_of(keys.begin(), keys.end(),
-                     [&](const char* key) { return json::child(object, key) != nullptr; });
-}
-
-/// The name of the kind of a document that is not in its usual place; empty: unknown. Asks for
-/// several signs, because files of other programs have some of these words, too.
-std::string_view kind_by_content(const Value& root) {
-  if (!root.IsObject())
-    return {};
-  const Value* const steps = json::child(root, "steps");
-  if (steps != nullptr && steps->IsArray() && !steps->Empty() && (*steps)[0].IsObject() &&
-      has_any((*steps)[0], {"id"}) && has_any((*steps)[0], {"agent", "prompt"}))
-    return "agent_run/workflow";
-  const auto initial = json::text(root, "initial");
-  const Value* const states = json::child(root, "states");
-  if (initial && states != nullptr && states->IsObject() &&
-      std::any_of(states->MemberBegin(), states->MemberEnd(), [](const auto& member) {
-        return member.value.IsObject() && has_any(member.value, {"action", "terminal", "next",
-                                                                 "evaluate", "loop", "fragment"});
-      }))
-    return "fsm_loop/definition";
-  const Value* const rules = json::child(root, "rules");
-  if (json::integer(root, "version") == 1 &&
-      (is_object(root, "agents") || is_object(root, "dialects") ||
-       (rules != nullptr && rules->IsArray())))
-    return kConfiguration;
-  return has_any(root, {"name"}) && has_any(root, {"command"}) && has_any(root, {"tested"})
-             ? kAdapterSchema
-             : std::string_view();
 }
 
 /// The findings about a text as a `baton.yaml`.
