@@ -127,7 +127,7 @@ def fault(baton, call, error, number):
         # A write, a look or a read that fails is tried again within a minute; who is to work off all now is told.
         refused = done.returncode == 1 and ("a write of baton's own was refused" in done.stderr
                                             or "cannot be looked at" in done.stderr
-                                            or "cannot be read: Input/output error" in done.stderr)
+                                            or re.search("cannot be (read|opened): Input/output error", done.stderr))
         # The line that names the reason could not be written. The last line still says how many flows are blocked.
         untold = (done.returncode == 1 and re.search(r"lines? (was|were) lost here", done.stderr)
                   and done.stderr.rstrip().endswith("1 flow: 1 blocked"))
