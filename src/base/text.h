@@ -30,6 +30,10 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+constexpr bool is_ascii(char c) {
+  return (static_cast<unsigned char>(c) & 0x80U) == 0;
+}
+
 /// Whether the text has at least one character and only digits.
 bool all_digits(std::string_view text);
 

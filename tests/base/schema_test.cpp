@@ -344,10 +344,12 @@ TEST_CASE("a bad schema is refused with its place") {
       const Row& row : {
           Row{"{", "test.json:1:2",
               "the text ends in the middle of an object that begins in line 1"},
-          Row{R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})", "test.json:1:12",
-              "$schema is \"https://json-schema.org/draft/2020-12/schema\", which is not "
-              "supported; draft-04, draft-06 and draft-07 are, such as "
-              "\"http://json-schema.org/draft-07/schema#\""},
+          Row{R"({"$schema":"http://json-schema.org/draft-03/schema#"})", "test.json:1:12",
+              "$schema is \"http://json-schema.org/draft-03/schema#\", which is none of draft-04, "
+              "draft-06, draft-07, draft 2019-09, draft 2020-12 (such as "
+              "\"https://json-schema.org/draft/2020-12/schema\"), and cannot be used as a "
+              "meta-schema "
+              "of your own: no such schema: http://json-schema.org/draft-03/schema"},
           Row{"{\n \"type\": \"strng\"}", "test.json:2:10", ""},
           Row{R"({"required":true})", "test.json:1:13", ""},
           Row{R"({"minimum":"5"})", "test.json:1:12", ""},

@@ -215,10 +215,10 @@ expect_out "doubtful.json:1:42: warning:"
 expect_exit 1 baton validate --strict --schema doubtful.json elsewhere.json
 expect_out "doubtful.json:1:2: error:"
 expect_exit 1 baton validate --warnings-as-errors --schema doubtful.json elsewhere.json
-echo '{"$schema": "https://json-schema.org/draft/2020-12/schema"}' >newer.json
+echo '{"$schema": "https://json-schema.org/draft/2099-12/schema"}' >newer.json
 expect_exit 2 baton validate --schema newer.json elsewhere.json
 expect_err "newer.json:1:13:"
-expect_err "draft-04, draft-06 and draft-07"
+expect_err "draft-04, draft-06, draft-07, draft 2019-09, draft 2020-12"
 rm remote.json out.json doubtful.json newer.json
 
 # References between files: upwards, blanks, and never out of the folder; a fault is told in its own file.

@@ -10,7 +10,7 @@ import sys
 from world import check
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-NAMES = {"abseil", "asio", "cli11", "fmt", "glibc", "libgcc", "libstdc++", "nettle", "pcre2", "rapidjson", "spdlog", "sqlite3", "tl-expected",
+NAMES = {"abseil", "asio", "cli11", "fmt", "glibc", "libgcc", "libidn2", "libstdc++", "libunistring", "nettle", "pcre2", "rapidjson", "spdlog", "sqlite3", "tl-expected",
          "valijson", "xxhash", "yaml-cpp", "zlib"}
 
 

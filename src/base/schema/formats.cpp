@@ -1,9 +1,11 @@
+#include "base/schema/formats.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "base/json/json.h"
+#include "base/schema/host_names.h"
 #include "base/schema/pattern.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -66,12 +68,6 @@ bool is_date_time(std::string_view text) {
   return day && (day->ends_with("-06-30") || day->ends_with("-12-31"));
 }
 
-bool is_hostname(std::string_view text) {
-  static const Pattern labels =
-      *Pattern::compile("^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.(?!$)|$))+$");
-  return text.size() <= 253 && fits(labels, text);
-}
-
 bool is_ipv4(std::string_view text) {
   const std::vector<std::string> parts = split(text, '.');
   return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
@@ -108,7 +104,8 @@ bool is_ipv6(std::string_view text) {
   return left && right && *left + *right < 8;
 }
 
-bool is_email(std::string_view text) {
+/// `wide`: letters of any language.
+bool is_mailbox(std::string_view text, bool wide) {
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos || at == 0 || at > 64)
     return false;
@@ -118,7 +115,7 @@ bool is_email(std::string_view text) {
     const std::string_view address = domain.substr(1, domain.size() - 2);
     if (!(address.starts_with("IPv6:") ? is_ipv6(address.substr(5)) : is_ipv4(address)))
       return false;
-  } else if (!is_hostname(domain)) {
+  } else if (!(wide ? is_international_hostname(domain, false) : is_plain_hostname(domain))) {
     return false;
   }
   if (local.size() > 1 && local.front() == '"' && local.back() == '"')
@@ -126,7 +123,8 @@ bool is_email(std::string_view text) {
   constexpr std::string_view kSpecial = "!#$%&'*+-/=?^_`{|}~.";
   return local.front() != '.' && local.back() != '.' &&
          local.find("..") == std::string_view::npos && all(local, [&](char c) {
-           return is_alnum(c) || kSpecial.find(c) != std::string_view::npos;
+           return is_alnum(c) || kSpecial.find(c) != std::string_view::npos ||
+                  (wide && !is_ascii(c));
          });
 }
 
@@ -135,7 +133,7 @@ bool uri_characters(std::string_view text, bool wide) {
   constexpr std::string_view kAllowed = "-._~:/?#[]@!$&'()*+,;=%";
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (wide && (static_cast<unsigned char>(c) & 0x80U) != 0)
+    if (wide && !is_ascii(c))
       continue;
     if (!is_alnum(c) && kAllowed.find(c) == std::string_view::npos)
       return false;
@@ -158,7 +156,7 @@ bool is_authority(std::string_view authority) {
     if (close == std::string_view::npos)
       return false;
     const std::string_view inside = authority.substr(1, close - 1);
-    if (!is_ipv6(inside) && !inside.starts_with('v'))
+    if (!is_ipv6(inside) && !inside.starts_with('v') && !inside.starts_with('V'))
       return false;
     port = close + 1 < authority.size() ? close + 1 : std::string_view::npos;
     if (port != std::string_view::npos && authority[port] != ':')
@@ -237,6 +235,15 @@ bool is_duration(std::string_view text) {
   return fits(duration, text);
 }
 
+bool is_composed_hostname(std::string_view text) {
+  return is_international_hostname(text, true);
+}
+bool is_email(std::string_view text) {
+  return is_mailbox(text, false);
+}
+bool is_international_email(std::string_view text) {
+  return is_mailbox(text, true);
+}
 bool is_regex(std::string_view text) {
   return Pattern::compile(text).has_value();
 }
@@ -258,16 +265,17 @@ bool is_pointer(std::string_view text) {
 
 struct FormatRow {
   std::string_view name;
-  bool (*holds)(std::string_view);  ///< null: known, but not checked
+  bool (*holds)(std::string_view);
+  bool (*before_draft7)(std::string_view) = nullptr;  ///< where it meant something else
 };
 constexpr std::array kFormats = {
     FormatRow{"date", is_date},
     FormatRow{"date-time", is_date_time},
     FormatRow{"duration", is_duration},
     FormatRow{"email", is_email},
-    FormatRow{"hostname", is_hostname},
-    FormatRow{"idn-email", nullptr},
-    FormatRow{"idn-hostname", nullptr},
+    FormatRow{"hostname", is_encoded_hostname, is_plain_hostname},
+    FormatRow{"idn-email", is_international_email},
+    FormatRow{"idn-hostname", is_composed_hostname},
     FormatRow{"ipv4", is_ipv4},
     FormatRow{"ipv6", is_ipv6},
     FormatRow{"iri", is_iri},
@@ -284,10 +292,11 @@ constexpr std::array kFormats = {
 
 }  // namespace
 
-std::optional<bool> format_holds(std::string_view name, std::string_view text) {
+std::optional<bool> format_holds(std::string_view name, std::string_view text, SchemaDraft draft) {
   for (const FormatRow& row : kFormats)
     if (row.name == name)
-      return row.holds == nullptr ? std::nullopt : std::optional(row.holds(text));
+      return row.before_draft7 != nullptr && draft < SchemaDraft::draft7 ? row.before_draft7(text)
+                                                                         : row.holds(text);
   return std::nullopt;
 }
 

@@ -44,12 +44,4 @@ class Pattern {
 /// Translates an ECMA-262 pattern for PCRE2. Errc::schema for syntax that only PCRE2 has.
 Result<std::string> pcre_from_ecma(std::string_view ecma);
 
-/// Whether `text` has the format `name` of JSON Schema. Nothing for unknown formats and for formats
-/// that are not checked (internationalised host names and addresses).
-std::optional<bool> format_holds(std::string_view name, std::string_view text);
-
-/// The formats that JSON Schema defines, checked or not.
-bool format_known(std::string_view name);
-std::vector<std::string> format_names();
-
 }  // namespace baton

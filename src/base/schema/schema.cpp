@@ -16,7 +16,8 @@
 // references. It gets the finished tree as constraints. It asks SchemaWalk about everything that it
 // would get wrong: numbers, patterns, formats, lengths, equality, names of members. It also asks
 // about single values, which would cost it a dozen allocations each. valijson itself handles the
-// structure: objects, arrays, items and combinations.
+// structure: objects, arrays, items and combinations. It cannot say what a rule has looked at, nor
+// on which way it came to a rule; schemas that depend on this are decided by SchemaWalk alone.
 
 namespace baton {
 namespace {
@@ -53,6 +54,8 @@ class NodeRules : public vc::PolyConstraint {
 class ValijsonSchema : public Schema {
  public:
   explicit ValijsonSchema(std::shared_ptr<const SchemaTree> tree) : tree_(std::move(tree)) {
+    if (tree_->walked)
+      return;
     for (std::size_t i = 0; i < tree_->nodes.size(); ++i)
       parts_.push_back(schema_.createSubschema());
     for (NodeIndex i = 0; i < tree_->nodes.size(); ++i)
@@ -67,10 +70,10 @@ class ValijsonSchema : public Schema {
       return validator.validate(*parts_[node], judge::Adapter({&value, asked}), nullptr);
     };
     const std::size_t steps = limits.steps_for(document.text().size());
-    SchemaWalk walk(*tree_, steps, judge);
+    SchemaWalk walk(*tree_, steps, tree_->walked ? SchemaWalk::Judge() : judge);
     asked = &walk;
     try {
-      if (judge(0, document.root()))
+      if (tree_->walked ? walk.holds(0, document.root()) : judge(0, document.root()))
         return {};
     } catch (const SchemaExhausted& exhausted) {
       if (!exhausted.at_value)

@@ -33,7 +33,9 @@ struct SchemaLimits {
   bool operator==(const SchemaLimits&) const = default;
 };
 
-/// A compiled JSON Schema: draft-04, 06 or 07 by its `$schema`, else draft-07. Immutable.
+/// A compiled JSON Schema of draft-04, 06, 07, 2019-09 or 2020-12 by its `$schema`, else draft-07.
+/// Immutable. A `$schema` may also name a meta-schema that `SchemaFetch` knows and that is itself
+/// of one of these drafts; its `$vocabulary` counts.
 class Schema : private Pinned {
  public:
   virtual ~Schema() = default;

@@ -30,11 +30,13 @@ Findings explain(const SchemaTree& tree, const Document& document, const SchemaL
   std::vector<Document::Wanted> wanted;
   for (const Finding& finding : findings)
     wanted.push_back({finding.pointer, finding.rule == "schema/additionalProperties" ||
+                                           finding.rule == "schema/unevaluatedProperties" ||
                                            finding.rule == "schema/propertyNames"});
   const std::vector<Span> spans = document.locate(wanted);
   for (Finding& finding : findings) {
     finding.span = spans[static_cast<std::size_t>(&finding - findings.data())];
-    if (finding.rule == "schema/required" || finding.rule == "schema/dependencies") {
+    if (finding.rule == "schema/required" || finding.rule == "schema/dependencies" ||
+        finding.rule == "schema/dependentRequired") {
       finding.span.end = finding.span.begin;
       ++finding.span.end.column;
       ++finding.span.end.offset;

@@ -4,6 +4,7 @@
 #include <array>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/json/numbers.h"
@@ -49,11 +50,9 @@ class TreeBuilder {
       return tl::unexpected(root.error());
     try {
       node_for(*root);
-      while (!waiting_.empty()) {
-        const NodeIndex index = waiting_.front();
-        waiting_.pop_front();
-        compile(index, places_[index]);
-      }
+      compile_waiting();
+      while (add_dynamic_anchors())
+        compile_waiting();
       refuse_circles(*root);
       mark_singles();
     } catch (const SchemaFault& fault) {
@@ -73,19 +72,60 @@ class TreeBuilder {
     throw SchemaFault{place, std::string(keyword), std::move(message)};
   }
 
-  /// The node of a schema; for a `$ref`, the node of its target.
+  void compile_waiting() {
+    while (!waiting_.empty()) {
+      const NodeIndex index = waiting_.front();
+      waiting_.pop_front();
+      compile(index, places_[index]);
+    }
+  }
+
+  /// Adds the schemas that the dynamic references may lead to. False: there was none to add.
+  bool add_dynamic_anchors() {
+    bool added = false;
+    // Compiling may find more of them.
+    for (std::size_t i = 0; i < index_.dynamic_anchors().size(); ++i) {
+      const DynamicAnchor anchor = index_.dynamic_anchors()[i];
+      const std::pair key(resource_of(anchor.place), anchor.name);
+      if (dynamic_names_.contains(anchor.name) && !tree_->dynamic_anchors.contains(key)) {
+        tree_->dynamic_anchors.emplace(key, node_for(anchor.place));
+        added = true;
+      }
+    }
+    return added;
+  }
+
+  std::size_t resource_of(const SchemaPlace& place) {
+    return resources_.emplace(place.base, resources_.size()).first->second;
+  }
+
+  /// Whether a schema is nothing but a reference, so that its target can stand for it. From draft
+  /// 2019-09 on, the keywords beside it count, and so does a resource on the way (`base` is where
+  /// the way began): a dynamic reference may look there.
+  bool is_reference(const SchemaPlace& place, const std::string& base) const {
+    return json::child(*place.value, "$ref") != nullptr &&
+           (index_.keywords(place).draft < SchemaDraft::draft2019_09 ||
+            (place.value->MemberCount() == 1 && place.base == base));
+  }
+
+  SchemaPlace target(const SchemaPlace& place, std::string_view keyword) {
+    const auto reference = json::text(*place.value, keyword);
+    if (!reference)
+      refuse(place, keyword, "a " + std::string(keyword) + " has to be a string");
+    auto next = index_.follow(place, *reference);
+    if (!next)
+      throw SchemaFault{place, std::string(keyword), next.error().message, next.error().where};
+    return std::move(*next);
+  }
+
+  /// The node of a schema; for a mere reference, the node of its target.
   NodeIndex node_for(SchemaPlace place) {
     std::set<const Value*> seen;
-    while (const Value* reference = json::child(*place.value, "$ref")) {
-      const auto target = json::text(*reference);
-      if (!target)
-        refuse(place, "$ref", "a $ref has to be a string");
+    const std::string base = place.base;
+    while (is_reference(place, base)) {
       if (!seen.insert(place.value).second)
         refuse(place, "$ref", "this $ref leads back to itself");
-      auto next = index_.follow(place, *target);
-      if (!next)
-        throw SchemaFault{place, "$ref", next.error().message, next.error().where};
-      place = std::move(*next);
+      place = target(place, "$ref");
     }
     const auto [known, fresh] = indices_.emplace(place.value, tree_->nodes.size());
     if (fresh) {
@@ -104,7 +144,8 @@ class TreeBuilder {
   void compile(NodeIndex index, const SchemaPlace& place) {
     SchemaNode node;
     node.pointer = index_.label(place);
-    node.draft = index_.draft(place);
+    node.draft = index_.keywords(place).draft;
+    node.resource = resource_of(place);
     const bool booleans = node.draft != SchemaDraft::draft4;
     if (place.value->IsBool() && booleans) {
       node.never = place.value->IsFalse();
@@ -118,108 +159,146 @@ class TreeBuilder {
       object_parts(node, place);
       array_parts(node, place);
       in_place_parts(node, place);
-      note_doubts(node, place);
+      note_doubts(place);
     }
     tree_->nodes[index] = std::move(node);
   }
 
   /// The value of a keyword, if this draft has it.
-  static const Value* keyword(const SchemaNode& node, const SchemaPlace& place,
-                              std::string_view name) {
-    const bool known = plain_keyword(name, node.draft) || holds_schema(name, node.draft) ||
-                       holds_schema_list(name, node.draft) || holds_schema_map(name, node.draft);
-    return known ? json::child(*place.value, name) : nullptr;
+  const Value* keyword(const SchemaPlace& place, std::string_view name) const {
+    return index_.keywords(place).has(name) ? json::child(*place.value, name) : nullptr;
   }
 
   /// The keyword, which has to be of a type.
-  static const Value* typed(const SchemaNode& node, const SchemaPlace& place, std::string_view name,
-                            bool (Value::*is)() const, const std::string& what) {
-    const Value* value = keyword(node, place, name);
+  const Value* typed(const SchemaPlace& place, std::string_view name, bool (Value::*is)() const,
+                     const std::string& what) const {
+    const Value* value = keyword(place, name);
     if (value != nullptr && !(value->*is)())
       refuse(place, name, std::string(name) + " has to be " + what);
     return value;
   }
 
   void value_rules(SchemaNode& node, const SchemaPlace& place) {
-    if (const Value* type = keyword(node, place, "type"))
+    if (const Value* type = keyword(place, "type"))
       node.types = types(place, *type);
-    node.allowed = typed(node, place, "enum", &Value::IsArray, "an array");
+    node.allowed = typed(place, "enum", &Value::IsArray, "an array");
     index_enum(node);
-    node.constant = keyword(node, place, "const");
-    node.multiple_of = number(node, place, "multipleOf");
+    node.constant = keyword(place, "const");
+    node.multiple_of = number(place, "multipleOf");
     if (node.multiple_of != nullptr && node.multiple_of->GetDouble() <= 0)
       refuse(place, "multipleOf", "multipleOf has to be greater than 0");
-    node.maximum = number(node, place, "maximum");
-    node.minimum = number(node, place, "minimum");
+    node.maximum = number(place, "maximum");
+    node.minimum = number(place, "minimum");
     if (node.draft == SchemaDraft::draft4) {
-      if (flag(node, place, "exclusiveMaximum"))
+      if (flag(place, "exclusiveMaximum"))
         node.exclusive_maximum = std::exchange(node.maximum, nullptr);
-      if (flag(node, place, "exclusiveMinimum"))
+      if (flag(place, "exclusiveMinimum"))
         node.exclusive_minimum = std::exchange(node.minimum, nullptr);
     } else {
-      node.exclusive_maximum = number(node, place, "exclusiveMaximum");
-      node.exclusive_minimum = number(node, place, "exclusiveMinimum");
+      node.exclusive_maximum = number(place, "exclusiveMaximum");
+      node.exclusive_minimum = number(place, "exclusiveMinimum");
     }
-    if (const Value* pattern = keyword(node, place, "pattern"))
+    if (const Value* pattern = keyword(place, "pattern"))
       node.pattern = compiled(place, "pattern", *pattern);
     node.pattern_words = json::text(*place.value, "patternErrorMessage").value_or("");
-    if (const Value* format = typed(node, place, "format", &Value::IsString, "a string"))
+    const Value* const format = typed(place, "format", &Value::IsString, "a string");
+    if (format != nullptr && index_.keywords(place).formats)
       node.format = json::name(*format);
   }
 
   void size_rules(SchemaNode& node, const SchemaPlace& place) {
-    node.max_length = size(node, place, "maxLength");
-    node.min_length = size(node, place, "minLength");
-    node.max_items = size(node, place, "maxItems");
-    node.min_items = size(node, place, "minItems");
-    node.max_properties = size(node, place, "maxProperties");
-    node.min_properties = size(node, place, "minProperties");
-    node.unique_items = flag(node, place, "uniqueItems");
+    node.max_length = size(place, "maxLength");
+    node.min_length = size(place, "minLength");
+    node.max_items = size(place, "maxItems");
+    node.min_items = size(place, "minItems");
+    node.max_properties = size(place, "maxProperties");
+    node.min_properties = size(place, "minProperties");
+    node.unique_items = flag(place, "uniqueItems");
   }
 
   void object_parts(SchemaNode& node, const SchemaPlace& place) {
-    if (const Value* required = keyword(node, place, "required"))
+    if (const Value* required = keyword(place, "required"))
       node.required = names(place, "required", *required);
-    for (const std::string& name : entries(node, place, "properties"))
+    for (const std::string& name : entries(place, "properties"))
       node.properties.emplace_back(name, node_for(index_.below(place, {"properties", name})));
     std::sort(node.properties.begin(), node.properties.end());
-    for (const std::string& name : entries(node, place, "patternProperties")) {
+    for (const std::string& name : entries(place, "patternProperties")) {
       const Value source(rapidjson::StringRef(name.data(), name.size()));
       node.pattern_properties.emplace_back(
           compiled(place, "patternProperties", source),
           node_for(index_.below(place, {"patternProperties", name})));
     }
-    node.additional_properties = single(node, place, "additionalProperties");
-    node.property_names = single(node, place, "propertyNames");
-    for (const std::string& name : entries(node, place, "dependencies")) {
-      const SchemaPlace inner = index_.below(place, {"dependencies", name});
-      if (inner.value->IsArray())
-        node.needs.emplace_back(name, names(place, "dependencies", *inner.value));
-      else
-        node.dependencies.emplace_back(name, node_for(inner));
+    node.additional_properties = single(place, "additionalProperties");
+    node.property_names = single(place, "propertyNames");
+    for (const std::string_view keyword :
+         {"dependencies", "dependentRequired", "dependentSchemas"}) {
+      for (const std::string& name : entries(place, keyword)) {
+        const SchemaPlace inner = index_.below(place, {std::string(keyword), name});
+        const bool either = keyword == "dependencies";
+        if (either ? inner.value->IsArray() : keyword == "dependentRequired")
+          node.needs.emplace_back(name, names(place, keyword, *inner.value));
+        else
+          node.dependencies.emplace_back(name, node_for(inner));
+      }
     }
+    node.unevaluated_properties = single(place, "unevaluatedProperties");
   }
 
   void array_parts(SchemaNode& node, const SchemaPlace& place) {
-    const Value* items = keyword(node, place, "items");
-    if (items != nullptr && items->IsArray()) {
-      node.tuple = list(node, place, "items");
-      node.additional_items = single(node, place, "additionalItems");
+    const Value* items = keyword(place, "items");
+    if (items != nullptr && items->IsArray() && index_.keywords(place).holds_schema_list("items")) {
+      node.tuple = list(place, "items");
+      node.additional_items = single(place, "additionalItems");
     } else {
-      node.items = single(node, place, "items");
+      node.tuple = list(place, "prefixItems");
+      (node.tuple.empty() ? node.items : node.additional_items) = single(place, "items");
     }
-    node.contains = single(node, place, "contains");
+    node.contains = single(place, "contains");
+    if (node.contains) {
+      node.max_contains = size(place, "maxContains");
+      node.min_contains = size(place, "minContains");
+    }
+    node.unevaluated_items = single(place, "unevaluatedItems");
   }
 
   void in_place_parts(SchemaNode& node, const SchemaPlace& place) {
-    node.all_of = list(node, place, "allOf");
-    node.any_of = list(node, place, "anyOf");
-    node.one_of = list(node, place, "oneOf");
-    node.negated = single(node, place, "not");
-    node.condition = single(node, place, "if");
+    references(node, place);
+    for (const NodeIndex part : list(place, "allOf"))
+      node.all_of.push_back(part);
+    node.any_of = list(place, "anyOf");
+    node.one_of = list(place, "oneOf");
+    node.negated = single(place, "not");
+    node.condition = single(place, "if");
     if (node.condition) {
-      node.consequence = single(node, place, "then");
-      node.alternative = single(node, place, "else");
+      node.consequence = single(place, "then");
+      node.alternative = single(place, "else");
+    }
+  }
+
+  void references(SchemaNode& node, const SchemaPlace& place) {
+    if (keyword(place, "$ref") != nullptr)
+      node.all_of.push_back(node_for(target(place, "$ref")));
+    for (const std::string_view name : {"$dynamicRef", "$recursiveRef"}) {
+      if (keyword(place, name) == nullptr)
+        continue;
+      const SchemaPlace there = target(place, name);
+      std::string anchor;
+      bool dynamic = false;
+      if (name == "$dynamicRef") {
+        // Only a reference by such a name is dynamic.
+        const auto reference = json::text(*place.value, name);
+        anchor = json::text(*there.value, "$dynamicAnchor").value_or(std::string_view{});
+        dynamic = !anchor.empty() && reference->ends_with("#" + anchor);
+      } else {
+        dynamic = json::boolean(*there.value, "$recursiveAnchor").value_or(false);
+      }
+      const NodeIndex otherwise = node_for(there);
+      if (dynamic) {
+        dynamic_names_.insert(anchor);
+        node.dynamic = DynamicReference{std::move(anchor), otherwise};
+      } else {
+        node.all_of.push_back(otherwise);
+      }
     }
   }
 
@@ -249,19 +328,17 @@ class TreeBuilder {
     return bits;
   }
 
-  static const Value* number(const SchemaNode& node, const SchemaPlace& place,
-                             std::string_view name) {
-    return typed(node, place, name, &Value::IsNumber, "a number");
+  const Value* number(const SchemaPlace& place, std::string_view name) const {
+    return typed(place, name, &Value::IsNumber, "a number");
   }
 
-  static bool flag(const SchemaNode& node, const SchemaPlace& place, std::string_view name) {
-    const Value* value = typed(node, place, name, &Value::IsBool, "true or false");
+  bool flag(const SchemaPlace& place, std::string_view name) const {
+    const Value* value = typed(place, name, &Value::IsBool, "true or false");
     return value != nullptr && value->IsTrue();
   }
 
-  static std::optional<std::uint64_t> size(const SchemaNode& node, const SchemaPlace& place,
-                                           std::string_view name) {
-    const Value* value = keyword(node, place, name);
+  std::optional<std::uint64_t> size(const SchemaPlace& place, std::string_view name) const {
+    const Value* value = keyword(place, name);
     if (value == nullptr)
       return std::nullopt;
     const auto count = json::integer(*value);
@@ -297,10 +374,9 @@ class TreeBuilder {
     return out;
   }
 
-  static std::vector<std::string> entries(const SchemaNode& node, const SchemaPlace& place,
-                                          std::string_view name) {
+  std::vector<std::string> entries(const SchemaPlace& place, std::string_view name) const {
     std::vector<std::string> out;
-    const Value* value = typed(node, place, name, &Value::IsObject, "an object");
+    const Value* value = typed(place, name, &Value::IsObject, "an object");
     if (value == nullptr)
       return out;
     for (const auto& member : value->GetObject())
@@ -308,22 +384,20 @@ class TreeBuilder {
     return out;
   }
 
-  std::optional<NodeIndex> single(const SchemaNode& node, const SchemaPlace& place,
-                                  std::string_view name) {
-    const Value* value = keyword(node, place, name);
+  std::optional<NodeIndex> single(const SchemaPlace& place, std::string_view name) {
+    const Value* value = keyword(place, name);
     if (value == nullptr)
       return std::nullopt;
     // In draft-04 these two keywords may have a boolean instead of a schema. No other keyword may.
     const bool additional = name == "additionalProperties" || name == "additionalItems";
-    if (value->IsBool() && additional && node.draft == SchemaDraft::draft4)
+    if (value->IsBool() && additional && index_.keywords(place).draft == SchemaDraft::draft4)
       return value->IsTrue() ? std::nullopt : std::optional(nothing(place));
     return node_for(index_.below(place, {std::string(name)}));
   }
 
-  std::vector<NodeIndex> list(const SchemaNode& node, const SchemaPlace& place,
-                              std::string_view name) {
+  std::vector<NodeIndex> list(const SchemaPlace& place, std::string_view name) {
     std::vector<NodeIndex> out;
-    const Value* value = typed(node, place, name, &Value::IsArray, "an array");
+    const Value* value = typed(place, name, &Value::IsArray, "an array");
     if (value == nullptr)
       return out;
     for (rapidjson::SizeType i = 0; i < value->Size(); ++i)
@@ -338,11 +412,21 @@ class TreeBuilder {
     return tree_->nodes.size() - 1;
   }
 
-  void note_doubts(const SchemaNode& node, const SchemaPlace& place) {
+  void note_doubts(const SchemaPlace& place) {
     // Report doubts about the requested schema, not about schemas it refers to.
     if (place.document != 0 || doubts_.size() > kMaxDoubts)
       return;
-    std::vector<Doubt> doubts = lint_schema(place, node.draft);
+    const SchemaKeywords& keywords = index_.keywords(place);
+    std::vector<Doubt> doubts = lint_schema(place, keywords);
+    if (json::child(*place.value, "format") != nullptr && !keywords.formats &&
+        !std::exchange(formats_doubted_, true)) {
+      Finding finding{.severity = Severity::warning, .rule = "schema/lint"};
+      finding.pointer = place.pointer + "/format";
+      finding.message = "no value is checked for its format: in " +
+                        std::string(draft_row(keywords.draft).name) +
+                        " a format is a note, unless the meta-schema says otherwise";
+      doubts.push_back({std::move(finding), true});
+    }
     std::move(doubts.begin(), doubts.end(), std::back_inserter(doubts_));
   }
 
@@ -353,6 +437,10 @@ class TreeBuilder {
     for (const auto& part : {node.negated, node.condition, node.consequence, node.alternative})
       if (part)
         out.push_back(*part);
+    // Where else a dynamic reference leads is known only on the way. There the walk measures its
+    // depth.
+    if (node.dynamic)
+      out.push_back(node.dynamic->otherwise);
     for (const auto& [name, part] : node.dependencies)
       out.push_back(part);
     return out;
@@ -396,9 +484,12 @@ class TreeBuilder {
   void mark_singles() {
     std::deque<SchemaNode>& nodes = tree_->nodes;
     for (SchemaNode& node : nodes)
-      node.single = node.never ||
-                    (!node.has_members() && !node.has_items() && !node.contains &&
-                     !node.property_names && node.dependencies.empty() && in_place(node).empty());
+      node.single = node.never || (!node.has_members() && !node.has_items() && !node.contains &&
+                                   !node.property_names && !node.has_unevaluated() &&
+                                   node.dependencies.empty() && in_place(node).empty());
+    tree_->walked = std::any_of(nodes.begin(), nodes.end(), [](const SchemaNode& node) {
+      return node.has_unevaluated() || node.dynamic || node.max_contains || node.min_contains;
+    });
     const auto single = [&](NodeIndex part) { return nodes[part].single; };
     for (SchemaNode& node : nodes)
       node.single_items = (!node.items || single(*node.items)) &&
@@ -411,9 +502,12 @@ class TreeBuilder {
   std::unordered_map<const Value*, NodeIndex> indices_;
   std::deque<SchemaPlace> places_;  ///< the places of the nodes; a deque keeps them in place
   std::vector<Doubt> doubts_;
+  bool formats_doubted_ = false;
   std::size_t pattern_bytes_ = 0;
   std::size_t pointer_bytes_ = 0;
   std::deque<NodeIndex> waiting_;
+  std::map<std::string, std::size_t> resources_;  ///< their numbers, by URI
+  std::set<std::string> dynamic_names_;           ///< those that dynamic references name
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Doubt {
 
 /// What is doubtful about one schema without being wrong: keywords and formats that are unknown or
 /// have no effect. Warnings of the rule `schema/lint`, not many more than `kMaxDoubts`.
-std::vector<Doubt> lint_schema(const SchemaPlace& place, SchemaDraft draft);
+std::vector<Doubt> lint_schema(const SchemaPlace& place, const SchemaKeywords& keywords);
 
 /// Looks up the places of the doubts, at most `kMaxDoubts`, and adds one finding if there are more.
 Findings located(std::vector<Doubt> doubts, const Document& document);

@@ -1,8 +1,5 @@
 #include "base/schema/schema_index.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/embedded.h"
 #include "base/schema/pattern.h"
 #include "base/schema/schema_front.h"
@@ -15,111 +12,8 @@ namespace {
 
 constexpr LoadLimits kSchemaLimits{.max_bytes = 4U << 20U, .max_depth = 200};
 
-struct DraftRow {
-  std::string_view uri;
-  SchemaDraft draft;
-  std::string_view file;
-};
-constexpr std::array kDrafts = {
-    DraftRow{"http://json-schema.org/draft-04/schema", SchemaDraft::draft4,
-             "schemas/metaschemas/draft-04.json"},
-    DraftRow{"http://json-schema.org/draft-06/schema", SchemaDraft::draft6,
-             "schemas/metaschemas/draft-06.json"},
-    DraftRow{"http://json-schema.org/draft-07/schema", SchemaDraft::draft7,
-             "schemas/metaschemas/draft-07.json"},
-};
-
-const DraftRow* draft_row(std::string_view uri) {
-  // Many authors write the URI with https. It means the same draft.
-  std::string plain(uri);
-  if (uri.starts_with("https://json-schema.org/draft-0"))
-    plain.erase(4, 1);
-  uri = plain;
-  for (const DraftRow& row : kDrafts)
-    if (uri == row.uri ||
-        (uri.size() == row.uri.size() + 1 && uri.starts_with(row.uri) && uri.back() == '#'))
-      return &row;
-  return nullptr;
-}
-
-/// A keyword and the first draft that knows it.
-struct KeywordRow {
-  std::string_view name;
-  SchemaDraft since = SchemaDraft::draft4;
-};
-constexpr std::array kSchemaKeywords = {
-    KeywordRow{"additionalItems"},
-    KeywordRow{"additionalProperties"},
-    KeywordRow{"contains", SchemaDraft::draft6},
-    KeywordRow{"else", SchemaDraft::draft7},
-    KeywordRow{"if", SchemaDraft::draft7},
-    KeywordRow{"items"},
-    KeywordRow{"not"},
-    KeywordRow{"propertyNames", SchemaDraft::draft6},
-    KeywordRow{"then", SchemaDraft::draft7},
-};
-constexpr std::array kListKeywords = {KeywordRow{"allOf"}, KeywordRow{"anyOf"}, KeywordRow{"items"},
-                                      KeywordRow{"oneOf"}};
-constexpr std::array kMapKeywords = {KeywordRow{"definitions"}, KeywordRow{"dependencies"},
-                                     KeywordRow{"patternProperties"}, KeywordRow{"properties"}};
-constexpr std::array kPlainKeywords = {
-    KeywordRow{"$comment"},
-    KeywordRow{"$id", SchemaDraft::draft6},
-    KeywordRow{"$ref"},
-    KeywordRow{"$schema"},
-    KeywordRow{"const", SchemaDraft::draft6},
-    KeywordRow{"contentEncoding"},
-    KeywordRow{"contentMediaType"},
-    KeywordRow{"default"},
-    KeywordRow{"description"},
-    KeywordRow{"enum"},
-    KeywordRow{"examples"},
-    KeywordRow{"exclusiveMaximum"},
-    KeywordRow{"exclusiveMinimum"},
-    KeywordRow{"format"},
-    KeywordRow{"id"},
-    KeywordRow{"maxItems"},
-    KeywordRow{"maxLength"},
-    KeywordRow{"maxProperties"},
-    KeywordRow{"maximum"},
-    KeywordRow{"minItems"},
-    KeywordRow{"minLength"},
-    KeywordRow{"minProperties"},
-    KeywordRow{"minimum"},
-    KeywordRow{"multipleOf"},
-    KeywordRow{"pattern"},
-    KeywordRow{"patternErrorMessage"},
-    KeywordRow{"readOnly"},
-    KeywordRow{"required"},
-    KeywordRow{"title"},
-    KeywordRow{"type"},
-    KeywordRow{"uniqueItems"},
-    KeywordRow{"writeOnly"},
-};
-
-template <std::size_t Size>
-bool listed(const std::array<KeywordRow, Size>& rows, std::string_view keyword, SchemaDraft draft) {
-  return std::any_of(rows.begin(), rows.end(), [&](const KeywordRow& row) {
-    return row.name == keyword && draft >= row.since;
-  });
-}
-
 std::string position_text(const std::string& uri, const Span& span) {
   return uri + ":" + std::to_string(span.begin.line) + ":" + std::to_string(span.begin.column);
-}
-
-Result<SchemaDraft> draft_of(const Document& document, const std::string& uri,
-                             SchemaDraft otherwise) {
-  const auto name = json::text(document.root(), "$schema");
-  if (!name)
-    return otherwise;
-  if (const DraftRow* row = draft_row(*name))
-    return row->draft;
-  return fail(Errc::schema,
-              "$schema is " + printable(json::quote(*name), 100) +
-                  ", which is not supported; draft-04, draft-06 and draft-07 are, such as "
-                  "\"http://json-schema.org/draft-07/schema#\"",
-              position_text(uri, document.locate("/$schema")));
 }
 
 /// Whether the schema is part of this binary. A test checks these against their meta-schemas, so
@@ -149,27 +43,17 @@ std::optional<std::string> pattern_fault(const Document& document, const Finding
   return pattern ? std::nullopt : std::optional(pattern.error().message);
 }
 
-/// Validates a schema against the meta-schema of its draft.
-Result<void> check_meta(const Document& document, SchemaDraft draft, const std::string& uri) {
-  const auto* const row = std::find_if(kDrafts.begin(), kDrafts.end(),
-                                       [&](const DraftRow& r) { return r.draft == draft; });
-  const std::string_view* text = embedded_file(row->file);
-  if (text == nullptr || row->uri == split_fragment(uri).document)
-    return {};
-  const SchemaFetch none = [](std::string_view asked) -> Result<std::string> {
-    return fail(Errc::not_found, "no such schema: " + std::string(asked));
-  };
-  const auto meta = build_schema_tree(*text, row->uri, none, false);
-  if (!meta)
-    return tl::unexpected(meta.error());
+/// Validates a schema against its meta-schema.
+Result<void> check_against(const SchemaTree& meta, const Document& document,
+                           const std::string& uri) {
   const SchemaLimits limits;
   try {
-    if (SchemaWalk(**meta, limits.steps_for(document.text().size())).holds(0, document.root()))
+    if (SchemaWalk(meta, limits.steps_for(document.text().size())).holds(0, document.root()))
       return {};
   } catch (const SchemaExhausted&) {
     // The explanation gives the reason.
   }
-  const Findings findings = explain(**meta, document, limits);
+  const Findings findings = explain(meta, document, limits);
   if (findings.empty())
     return fail(Errc::schema, "not a JSON Schema", uri);
   const Finding& first = findings.front();
@@ -178,45 +62,91 @@ Result<void> check_meta(const Document& document, SchemaDraft draft, const std::
               position_text(uri, first.span));
 }
 
+/// The same, for the meta-schema of a draft.
+Result<void> check_against(const DraftRow& draft, const Document& document,
+                           const std::string& uri) {
+  const std::string_view* text = embedded_file(draft.file);
+  if (text == nullptr || draft.uri == split_fragment(uri).document)
+    return {};
+  const SchemaFetch none = [](std::string_view asked) -> Result<std::string> {
+    return fail(Errc::not_found, "no such schema: " + std::string(asked));
+  };
+  const auto meta = build_schema_tree(*text, draft.uri, none, false);
+  if (!meta)
+    return tl::unexpected(meta.error());
+  return check_against(**meta, document, uri);
+}
+
 }  // namespace
 
-bool holds_schema(std::string_view keyword, SchemaDraft draft) {
-  return listed(kSchemaKeywords, keyword, draft);
+/// A meta-schema that is none of the drafts': it says which keywords its schemas have.
+Result<SchemaIndex::Meta> SchemaIndex::own_meta(const std::string& name) {
+  // Otherwise two of them could refer to each other without end.
+  if (!checked_)
+    return fail(Errc::schema, "a meta-schema may only refer to schemas of these drafts");
+  auto text = fetch_(split_fragment(name).document);
+  if (!text)
+    return tl::unexpected(text.error());
+  const auto document = load_document(*text, Format::json, kSchemaLimits);
+  if (!document)
+    return fail(Errc::schema, document.error().findings.front().message);
+  const DraftRow* const row =
+      draft_row(json::text((*document)->root(), "$schema").value_or(std::string_view{}));
+  if (row == nullptr)
+    return fail(Errc::schema, "its own $schema names none of them either");
+  auto keywords = SchemaKeywords::by_meta_schema((*document)->root(), row->draft);
+  if (!keywords)
+    return tl::unexpected(keywords.error());
+  auto tree = build_schema_tree(*text, split_fragment(name).document, fetch_, false);
+  if (!tree)
+    return fail(Errc::schema, describe(tree.error()));
+  return Meta{*keywords, std::move(*tree)};
 }
-bool holds_schema_list(std::string_view keyword, SchemaDraft draft) {
-  return listed(kListKeywords, keyword, draft);
-}
-bool holds_schema_map(std::string_view keyword, SchemaDraft draft) {
-  return listed(kMapKeywords, keyword, draft);
-}
-bool plain_keyword(std::string_view keyword, SchemaDraft draft) {
-  return listed(kPlainKeywords, keyword, draft);
+
+Result<SchemaIndex::Meta> SchemaIndex::meta_of(const Document& document, const std::string& uri,
+                                               const SchemaKeywords& otherwise) {
+  const auto name = json::text(document.root(), "$schema");
+  if (!name)
+    return Meta{otherwise, nullptr};
+  if (const DraftRow* row = draft_row(*name))
+    return Meta{SchemaKeywords::of(row->draft), nullptr};
+  auto own = own_meta(resolve_uri(uri, *name));
+  if (!own)
+    return fail(Errc::schema,
+                "$schema is " + printable(json::quote(*name), 100) + ", which is none of " +
+                    draft_names() + " (such as \"" +
+                    std::string(draft_row(SchemaDraft::draft2020_12).uri) +
+                    "\"), and cannot be used as a meta-schema of your own: " + own.error().message,
+                position_text(uri, document.locate("/$schema")));
+  return own;
 }
 
 Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri,
-                                     SchemaDraft otherwise) {
+                                     const SchemaKeywords& otherwise) {
   const std::string address = split_fragment(uri).document;
   auto document = load_document(std::move(text), Format::json, kSchemaLimits);
   if (!document) {
     const Finding& finding = document.error().findings.front();
     return fail(Errc::schema, finding.message, position_text(address, finding.span));
   }
-  const auto draft = draft_of(**document, address, otherwise);
-  if (!draft)
-    return tl::unexpected(draft.error());
+  const auto meta = meta_of(**document, address, otherwise);
+  if (!meta)
+    return tl::unexpected(meta.error());
   if (checked_ && !is_own(address, (*document)->text())) {
-    if (auto good = check_meta(**document, *draft, address); !good)
+    auto good = meta->own ? check_against(*meta->own, **document, address)
+                          : check_against(draft_row(meta->keywords.draft), **document, address);
+    if (!good)
       return tl::unexpected(good.error());
   }
   const SchemaPlace root{
       .value = &(*document)->root(), .document = documents_.size(), .pointer = "", .base = address};
   documents_.push_back(std::move(*document));
   uris_.push_back(address);
-  drafts_.push_back(*draft);
+  keywords_.push_back(meta->keywords);
   resources_.emplace(address, root);
-  index(root, *draft);
-  if (clash_)
-    return tl::unexpected(*clash_);
+  index(root);
+  if (fault_)
+    return tl::unexpected(*fault_);
   SchemaPlace out = root;
   out.base = bases_[root.value];
   return out;
@@ -225,23 +155,41 @@ Result<SchemaPlace> SchemaIndex::add(std::string text, const std::string& uri,
 /// Two schemas with the same name are an error, unless they are equal.
 void SchemaIndex::name(const std::string& uri, const SchemaPlace& place, std::string_view keyword) {
   const auto [known, fresh] = resources_.emplace(uri, place);
-  if (fresh || clash_ || json::equal(*known->second.value, *place.value))
+  if (fresh || fault_ || json::equal(*known->second.value, *place.value))
     return;
   const std::string here = where(place, keyword);
-  clash_ = Error{Errc::schema,
+  fault_ = Error{Errc::schema,
                  "two schemas are called " + printable(json::quote(uri), 200) + ": at " +
                      where(known->second, keyword) + " and at " + here,
                  here};
 }
 
+/// A part of another draft would need another meta-schema and other keywords.
+void SchemaIndex::look_for_other_draft(const SchemaPlace& place) {
+  const Document& document = *documents_[place.document];
+  const auto name = json::text(*place.value, "$schema");
+  if (!name || fault_ || place.value == &document.root())
+    return;
+  const auto whole = json::text(document.root(), "$schema");
+  const DraftRow* const row = draft_row(*name);
+  if (whole == name || (row != nullptr && row->draft == keywords(place).draft))
+    return;
+  fault_ = Error{Errc::schema,
+                 "the part of a schema has another $schema, " + printable(json::quote(*name), 100) +
+                     ", than the whole; put it into a file of its own, or leave $schema out",
+                 where(place, "$schema")};
+}
+
 /// Notes the base and the names of a schema. Recursive; the depth is limited when the text is
 /// loaded.
-void SchemaIndex::index(const SchemaPlace& place, SchemaDraft draft) {
+void SchemaIndex::index(const SchemaPlace& place) {
   if (bases_.contains(place.value))
     return;
   SchemaPlace here = place;
-  // Beside a $ref, other keywords have no meaning in these drafts.
-  const bool reference = json::text(*place.value, "$ref").has_value();
+  const SchemaDraft draft = keywords(place).draft;
+  // Beside a $ref, other keywords have no meaning before draft 2019-09.
+  const bool reference =
+      draft < SchemaDraft::draft2019_09 && json::text(*place.value, "$ref").has_value();
   const std::string_view keyword = draft == SchemaDraft::draft4 ? "id" : "$id";
   const auto id = json::text(*place.value, keyword);
   if (id && !reference) {
@@ -257,29 +205,47 @@ void SchemaIndex::index(const SchemaPlace& place, SchemaDraft draft) {
     }
   }
   bases_.emplace(here.value, here.base);
+  look_for_other_draft(here);
+  if (draft >= SchemaDraft::draft2019_09)
+    index_anchors(here);
   if (!reference)
-    index_parts(here, draft);
+    index_parts(here);
 }
 
-void SchemaIndex::index_parts(const SchemaPlace& place, SchemaDraft draft) {
+void SchemaIndex::index_anchors(const SchemaPlace& place) {
+  for (const std::string_view keyword : {"$anchor", "$dynamicAnchor"}) {
+    const auto anchor = json::text(*place.value, keyword);
+    if (!anchor || !keywords(place).has(keyword))
+      continue;
+    name(place.base + "#" + std::string(*anchor), place, keyword);
+    if (keyword == "$dynamicAnchor")
+      dynamic_anchors_.push_back({std::string(*anchor), place});
+  }
+  if (keywords(place).has("$recursiveAnchor") &&
+      json::boolean(*place.value, "$recursiveAnchor").value_or(false))
+    dynamic_anchors_.push_back({"", place});
+}
+
+void SchemaIndex::index_parts(const SchemaPlace& place) {
   if (!place.value->IsObject())
     return;
+  const SchemaKeywords& known = keywords(place);
   const auto descend = [&](const Value& value, std::string pointer) {
     SchemaPlace inner = place;
     inner.value = &value;
     inner.pointer = std::move(pointer);
-    index(inner, draft);
+    index(inner);
   };
   for (const auto& member : place.value->GetObject()) {
     const std::string_view name = json::name(member.name);
     const std::string pointer = place.pointer + "/" + json::pointer_token(name);
-    if (member.value.IsArray() && holds_schema_list(name, draft)) {
+    if (member.value.IsArray() && known.holds_schema_list(name)) {
       for (rapidjson::SizeType i = 0; i < member.value.Size(); ++i)
         descend(member.value[i], pointer + "/" + std::to_string(i));
-    } else if (member.value.IsObject() && holds_schema_map(name, draft)) {
+    } else if (member.value.IsObject() && known.holds_schema_map(name)) {
       for (const auto& entry : member.value.GetObject())
         descend(entry.value, pointer + "/" + json::pointer_token(json::name(entry.name)));
-    } else if (holds_schema(name, draft)) {
+    } else if (known.holds_schema(name)) {
       descend(member.value, pointer);
     }
   }
@@ -321,17 +287,17 @@ Result<SchemaPlace> SchemaIndex::pointed(const SchemaPlace& root, const std::str
     return fail(Errc::schema, "there is nothing at #" + printable(pointer, 200));
   // A reference may lead to a value that is not below a keyword for schemas, so it is not in the
   // index yet.
-  index(out, drafts_[out.document]);
-  if (clash_)
-    return unclear();
+  index(out);
+  if (fault_)
+    return faulty();
   out.base = bases_[out.value];
   return out;
 }
 
-/// The clash without its place: the message names both places, and the caller puts the place of the
-/// reference first.
-tl::unexpected<Error> SchemaIndex::unclear() const {
-  return fail(clash_->code, clash_->message);
+/// The fault without its place: the message names what matters, and the caller puts the place of
+/// the reference first.
+tl::unexpected<Error> SchemaIndex::faulty() const {
+  return fail(fault_->code, fault_->message);
 }
 
 Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_view reference) {
@@ -343,15 +309,22 @@ Result<SchemaPlace> SchemaIndex::follow(const SchemaPlace& from, std::string_vie
     return pointed(anchor->second, "");
   auto found = resources_.find(target.document);
   if (found == resources_.end()) {
-    const DraftRow* row = draft_row(target.document);
+    const DraftRow* const whole = draft_row(target.document);
+    const DraftRow* const row = whole != nullptr ? whole : draft_with_part(target.document);
     const std::string_view* meta = row == nullptr ? nullptr : embedded_file(row->file);
     auto text = meta == nullptr ? fetch_(target.document) : Result<std::string>(std::string(*meta));
     if (!text)
       return fail(Errc::schema, "the reference " + printable(json::quote(reference), 200) +
                                     " leads nowhere: " + text.error().message);
-    if (auto added = add(std::move(*text), target.document, drafts_[from.document]); !added)
-      return clash_ ? Result<SchemaPlace>(unclear()) : added;
+    const std::string address =
+        whole == nullptr && row != nullptr ? std::string(row->uri) : target.document;
+    if (auto added = add(std::move(*text), address, keywords(from)); !added)
+      return fault_ ? Result<SchemaPlace>(faulty()) : added;
     found = resources_.find(target.document);
+    if (found == resources_.end())
+      return fail(Errc::schema, "the reference " + printable(json::quote(reference), 200) +
+                                    " leads nowhere: " + std::string(row->name) +
+                                    " has no such part");
   }
   if (target.fragment.empty() || target.fragment.front() == '/')
     return pointed(found->second, target.fragment);

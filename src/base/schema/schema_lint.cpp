@@ -2,7 +2,7 @@
 #include <array>
 #include <iterator>
 
-#include "base/schema/pattern.h"
+#include "base/schema/formats.h"
 #include "base/schema/schema_front.h"
 #include "base/schema/schema_words.h"
 #include "base/text.h"
@@ -20,13 +20,17 @@ constexpr std::array kScopes = {
     ScopeRow{"additionalProperties", "object"},
     ScopeRow{"contains", "array"},
     ScopeRow{"dependencies", "object"},
+    ScopeRow{"dependentRequired", "object"},
+    ScopeRow{"dependentSchemas", "object"},
     ScopeRow{"exclusiveMaximum", "number"},
     ScopeRow{"exclusiveMinimum", "number"},
     ScopeRow{"items", "array"},
+    ScopeRow{"maxContains", "array"},
     ScopeRow{"maxItems", "array"},
     ScopeRow{"maxLength", "string"},
     ScopeRow{"maxProperties", "object"},
     ScopeRow{"maximum", "number"},
+    ScopeRow{"minContains", "array"},
     ScopeRow{"minItems", "array"},
     ScopeRow{"minLength", "string"},
     ScopeRow{"minProperties", "object"},
@@ -34,40 +38,25 @@ constexpr std::array kScopes = {
     ScopeRow{"multipleOf", "number"},
     ScopeRow{"pattern", "string"},
     ScopeRow{"patternProperties", "object"},
+    ScopeRow{"prefixItems", "array"},
     ScopeRow{"properties", "object"},
     ScopeRow{"propertyNames", "object"},
     ScopeRow{"required", "object"},
+    ScopeRow{"unevaluatedItems", "array"},
+    ScopeRow{"unevaluatedProperties", "object"},
     ScopeRow{"uniqueItems", "array"},
 };
 
 /// The keywords to suggest for an unknown word.
-const std::vector<std::string>& meant_words() {
-  static const std::vector<std::string> words = [] {
-    std::vector<std::string> all = {
-        "allOf",    "anyOf",  "const", "default", "definitions", "description", "else",  "enum",
-        "examples", "format", "if",    "not",     "oneOf",       "then",        "title", "type"};
-    std::transform(kScopes.begin(), kScopes.end(), std::back_inserter(all),
-                   [](const ScopeRow& row) { return std::string(row.keyword); });
-    return all;
-  }();
+std::vector<std::string> meant_words(const SchemaKeywords& keywords) {
+  std::vector<std::string> words = {"$defs",       "allOf",       "anyOf", "const", "default",
+                                    "definitions", "description", "else",  "enum",  "examples",
+                                    "format",      "if",          "not",   "oneOf", "then",
+                                    "title",       "type"};
+  std::transform(kScopes.begin(), kScopes.end(), std::back_inserter(words),
+                 [](const ScopeRow& row) { return std::string(row.keyword); });
+  std::erase_if(words, [&](const std::string& word) { return !keywords.has(word); });
   return words;
-}
-
-bool known(std::string_view keyword, SchemaDraft draft) {
-  return plain_keyword(keyword, draft) || holds_schema(keyword, draft) ||
-         holds_schema_list(keyword, draft) || holds_schema_map(keyword, draft);
-}
-
-std::string_view draft_name(SchemaDraft draft) {
-  switch (draft) {
-    case SchemaDraft::draft4:
-      return "draft-04";
-    case SchemaDraft::draft6:
-      return "draft-06";
-    case SchemaDraft::draft7:
-      break;
-  }
-  return "draft-07";
 }
 
 /// A longer word is not a misspelled keyword, so baton suggests nothing for it.
@@ -75,8 +64,8 @@ constexpr std::size_t kMostWord = 200;
 
 class Lint {
  public:
-  Lint(const SchemaPlace& place, SchemaDraft draft)
-      : place_(place), schema_(*place.value), draft_(draft) {}
+  Lint(const SchemaPlace& place, const SchemaKeywords& keywords)
+      : place_(place), schema_(*place.value), keywords_(keywords) {}
 
   std::vector<Doubt> all() {
     for (const auto& member : schema_.GetObject()) {
@@ -109,14 +98,22 @@ class Lint {
   }
 
   void unknown_keyword(std::string_view name) {
-    if (known(name, draft_) || name == "$defs" || name.starts_with("x-"))
+    if (keywords_.has(name) || name == "$defs" || name.starts_with("x-"))
       return;
-    if (known(name, SchemaDraft::draft7))
-      doubt_keyword(name, "has no meaning in " + std::string(draft_name(draft_)));
+    if (SchemaKeywords::of(keywords_.draft).has(name))
+      doubt_keyword(name, "has no meaning: its vocabulary is not one of the meta-schema");
+    else if (in_another_draft(name))
+      doubt_keyword(name, "has no meaning in " + std::string(draft_row(keywords_.draft).name));
     else
       doubt("/" + json::pointer_token(name), true,
             "the keyword " + shown_name(name) + " is not known",
-            name.size() > kMostWord ? std::nullopt : nearest(name, meant_words()));
+            name.size() > kMostWord ? std::nullopt : nearest(name, meant_words(keywords_)));
+  }
+
+  static bool in_another_draft(std::string_view name) {
+    return SchemaKeywords::of(SchemaDraft::draft7).has(name) ||
+           SchemaKeywords::of(SchemaDraft::draft2019_09).has(name) ||
+           SchemaKeywords::of(SchemaDraft::draft2020_12).has(name);
   }
 
   bool may_be(std::string_view type) const {
@@ -132,7 +129,7 @@ class Lint {
 
   void out_of_scope(std::string_view keyword) {
     for (const ScopeRow& row : kScopes)
-      if (row.keyword == keyword && known(keyword, draft_) && !may_be(row.type))
+      if (row.keyword == keyword && keywords_.has(keyword) && !may_be(row.type))
         doubt_keyword(keyword, "has no effect here: it applies to " + std::string(row.type) +
                                    " values, but type allows none");
   }
@@ -146,7 +143,7 @@ class Lint {
 
   void without_partner() {
     const auto has = [&](std::string_view name) {
-      return known(name, draft_) && json::child(schema_, name) != nullptr;
+      return keywords_.has(name) && json::child(schema_, name) != nullptr;
     };
     for (const std::string_view part : {"then", "else"})
       if (has(part) && !has("if"))
@@ -154,6 +151,9 @@ class Lint {
     if (has("if") && !has("then") && !has("else"))
       doubt_keyword("if", "has no effect without then or else");
     const Value* const items = json::child(schema_, "items");
+    for (const std::string_view bound : {"minContains", "maxContains"})
+      if (has(bound) && !has("contains"))
+        doubt_keyword(bound, "has no effect without contains");
     if (has("additionalItems") && (items == nullptr || !items->IsArray()))
       doubt_keyword("additionalItems", "has no effect unless items is a list of schemas");
   }
@@ -185,16 +185,16 @@ class Lint {
 
   const SchemaPlace& place_;
   const Value& schema_;
-  SchemaDraft draft_;
+  const SchemaKeywords& keywords_;
   std::vector<Doubt> doubts_;
 };
 
 }  // namespace
 
-std::vector<Doubt> lint_schema(const SchemaPlace& place, SchemaDraft draft) {
+std::vector<Doubt> lint_schema(const SchemaPlace& place, const SchemaKeywords& keywords) {
   if (!place.value->IsObject())
     return {};
-  return Lint(place, draft).all();
+  return Lint(place, keywords).all();
 }
 
 Findings located(std::vector<Doubt> doubts, const Document& document) {

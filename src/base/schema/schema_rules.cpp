@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/numbers.h"
+#include "base/schema/formats.h"
 #include "base/schema/pattern.h"
 #include "base/schema/schema_walk.h"
 #include "base/schema/schema_words.h"
@@ -156,7 +157,7 @@ bool SchemaWalk::string_rules(const SchemaNode& node, const Value& value) {
   constexpr std::size_t kCompiled = 5000;
   if (!node.format.empty())
     spend(text.size() / 16 + (node.format == "regex" ? kCompiled : 0));
-  if (!node.format.empty() && !format_holds(node.format, text).value_or(true))
+  if (!node.format.empty() && !format_holds(node.format, text, node.draft).value_or(true))
     good = refuse(node, "format", value,
                   shown(value) + " is not a valid " + printable(node.format, kShownBytes),
                   printable(node.format, kShownBytes));
@@ -232,7 +233,8 @@ bool SchemaWalk::needed_members(const SchemaNode& node, const Value& value) {
     for (const std::string& other : needed)
       if (json::child(value, name) != nullptr && json::child(value, other) == nullptr)
         good = refuse(
-            node, "dependencies", value,
+            node, node.draft < SchemaDraft::draft2019_09 ? "dependencies" : "dependentRequired",
+            value,
             "the member " + shown_name(other) + " is missing; " + shown_name(name) + " needs it",
             shown_name(other));
   return good;

@@ -25,6 +25,18 @@ std::size_t depth_of(const Finding& finding) {
   return static_cast<std::size_t>(std::count(finding.pointer.begin(), finding.pointer.end(), '/'));
 }
 
+std::size_t parts_of(const Value& value) {
+  return value.IsArray() ? value.Size() : value.IsObject() ? value.MemberCount() : 0;
+}
+
+/// Marks in `seen` what is marked in `more`; both are of the same value.
+void add_to(std::vector<bool>* seen, const std::vector<bool>& more) {
+  if (seen != nullptr)
+    for (std::size_t part = 0; part < more.size(); ++part)
+      if (more[part])
+        (*seen)[part] = true;
+}
+
 std::size_t deepest(const Findings& findings) {
   std::size_t depth = 0;
   for (const Finding& finding : findings)
@@ -96,7 +108,82 @@ bool SchemaWalk::may_suggest(std::string_view word, std::size_t candidates) {
   return true;
 }
 
+/// Notes the resource of a node for as long as the walk is in it.
+class SchemaWalk::Entered {
+ public:
+  Entered(SchemaWalk& walk, std::size_t resource)
+      : walk_(walk),
+        fresh_(!walk.tree_.dynamic_anchors.empty() &&
+               (walk.resources_.empty() || walk.resources_.back() != resource)) {
+    if (fresh_)
+      walk_.resources_.push_back(resource);
+  }
+  ~Entered() {
+    if (fresh_)
+      walk_.resources_.pop_back();
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  Entered(Entered&&) = delete;
+  Entered& operator=(Entered&&) = delete;
+
+ private:
+  SchemaWalk& walk_;
+  bool fresh_;
+};
+
+void SchemaWalk::see(std::size_t part) {
+  if (seen_ != nullptr)
+    (*seen_)[part] = true;
+}
+
+void SchemaWalk::see_all() {
+  if (seen_ != nullptr)
+    seen_->assign(seen_->size(), true);
+}
+
 bool SchemaWalk::holds(NodeIndex index, const Value& value) {
+  const SchemaNode& node = tree_.nodes[index];
+  const Entered entered(*this, node.resource);
+  const bool asks = value.IsArray() ? node.unevaluated_items.has_value()
+                                    : value.IsObject() && node.unevaluated_properties.has_value();
+  if (!asks)
+    return all_rules(index, value);
+  // What rules beside this schema looked at does not count in it.
+  Seen mine(parts_of(value), false);
+  spend(1 + mine.size() / 64);
+  Seen* const outer = std::exchange(seen_, &mine);
+  bool good = all_rules(index, value);
+  if (good || sink_ != nullptr)
+    good = unevaluated(node, value) && good;
+  seen_ = outer;
+  add_to(outer, mine);
+  return good;
+}
+
+/// Checks the parts that no rule looked at.
+bool SchemaWalk::unevaluated(const SchemaNode& node, const Value& value) {
+  const Seen& seen = *seen_;
+  bool good = true;
+  for (std::size_t part = 0; part < seen.size() && (good || sink_ != nullptr); ++part) {
+    if (seen[part])
+      continue;
+    if (value.IsArray()) {
+      good &= below(part, *node.unevaluated_items, value[static_cast<rapidjson::SizeType>(part)]);
+      continue;
+    }
+    const auto& entry = *(value.MemberBegin() + static_cast<std::ptrdiff_t>(part));
+    const std::string_view name = json::name(entry.name);
+    if (tree_.nodes[*node.unevaluated_properties].never)
+      good = not_allowed(node, "unevaluatedProperties", name, entry.value);
+    else
+      good &= below(name, *node.unevaluated_properties, entry.value);
+  }
+  see_all();
+  return good;
+}
+
+bool SchemaWalk::all_rules(NodeIndex index, const Value& value) {
   const SchemaNode& node = tree_.nodes[index];
   bool good = rules_hold(index, value);
   if (!good && sink_ == nullptr)
@@ -166,15 +253,17 @@ bool SchemaWalk::members(const SchemaNode& node, const Value& value) {
   if (!node.has_members())
     return true;
   bool good = true;
+  std::size_t part = 0;
   for (const auto& entry : value.GetObject()) {
-    good &= member(node, json::name(entry.name), entry.value);
+    good &= member(node, json::name(entry.name), entry.value, part++);
     if (!good && sink_ == nullptr)
       return false;
   }
   return good;
 }
 
-bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Value& value) {
+bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Value& value,
+                        std::size_t part) {
   bool good = true;
   bool known = false;
   if (const NodeIndex* declared = node.property(name)) {
@@ -187,11 +276,17 @@ bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Val
       good &= below(name, schema, value);
     }
   }
+  if (known || node.additional_properties)
+    see(part);
   if (known || !node.additional_properties)
     return good;
   const NodeIndex additional = *node.additional_properties;
-  if (!tree_.nodes[additional].never)
-    return below(name, additional, value);
+  return tree_.nodes[additional].never ? not_allowed(node, "additionalProperties", name, value)
+                                       : below(name, additional, value);
+}
+
+bool SchemaWalk::not_allowed(const SchemaNode& node, std::string_view keyword,
+                             std::string_view name, const Value& value) {
   if (sink_ == nullptr)
     return false;
   std::string suggestion;
@@ -202,8 +297,8 @@ bool SchemaWalk::member(const SchemaNode& node, std::string_view name, const Val
     suggestion = nearest(name, names).value_or("");
   }
   path_.emplace_back(name);
-  refuse(node, "additionalProperties", value,
-         "the member " + shown_name(name) + " is not allowed here", "", std::move(suggestion));
+  refuse(node, keyword, value, "the member " + shown_name(name) + " is not allowed here", "",
+         std::move(suggestion));
   path_.pop_back();
   return false;
 }
@@ -212,7 +307,9 @@ bool SchemaWalk::below(Step step, NodeIndex node, const Value& value) {
   if (judge_ && !tree_.nodes[node].single)
     return judge_(node, value);
   path_.push_back(step);
+  Seen* const seen = std::exchange(seen_, nullptr);
   const bool good = holds(node, value);
+  seen_ = seen;
   path_.pop_back();
   return good;
 }
@@ -220,29 +317,84 @@ bool SchemaWalk::below(Step step, NodeIndex node, const Value& value) {
 bool SchemaWalk::item_parts(const SchemaNode& node, const Value& value) {
   bool good = true;
   for (rapidjson::SizeType i = 0; i < value.Size() && (good || sink_ != nullptr); ++i) {
-    if (node.items)
-      good &= below(std::size_t{i}, *node.items, value[i]);
-    else if (i < node.tuple.size())
-      good &= below(std::size_t{i}, node.tuple[i], value[i]);
-    else if (node.additional_items)
-      good &= below(std::size_t{i}, *node.additional_items, value[i]);
+    const NodeIndex* const schema = node.items              ? &*node.items
+                                    : i < node.tuple.size() ? &node.tuple[i]
+                                    : node.additional_items ? &*node.additional_items
+                                                            : nullptr;
+    if (schema == nullptr)
+      break;
+    see(i);
+    good &= below(std::size_t{i}, *schema, value[i]);
   }
   return good;
 }
 
 bool SchemaWalk::contains(const SchemaNode& node, const Value& value) {
-  const bool found = std::any_of(value.Begin(), value.End(),
-                                 [&](const Value& item) { return quietly(*node.contains, item); });
-  return found ||
-         refuse(node, "contains", value, "no item matches the schema that one of them must match");
+  const std::uint64_t least = node.min_contains.value_or(1);
+  // Before draft 2020-12 the items that match do not count as looked at.
+  const bool sees = seen_ != nullptr && node.draft >= SchemaDraft::draft2020_12;
+  std::uint64_t found = 0;
+  for (rapidjson::SizeType i = 0; i < value.Size(); ++i) {
+    if (!quietly(*node.contains, value[i]))
+      continue;
+    ++found;
+    if (sees)
+      see(i);
+    else if (found >= least && !node.max_contains)
+      break;
+  }
+  const bool many = node.max_contains && found > *node.max_contains;
+  if (!many && found >= least)
+    return true;
+  if (sink_ == nullptr)
+    return false;
+  if (!many && !node.min_contains)
+    return refuse(node, "contains", value,
+                  "no item matches the schema that one of them must match");
+  const std::string bound = (many ? "at most " : "at least ") +
+                            count_words(many ? *node.max_contains : least, "item", "items");
+  return refuse(node, many ? "maxContains" : "minContains", value,
+                bound + (many ? " may" : " must") + " match the schema of contains, " +
+                    std::to_string(found) + (found == 1 ? " does" : " do"),
+                bound);
 }
 
-/// Checks without recording reasons.
+/// Checks another value than the current one, without recording reasons.
 bool SchemaWalk::quietly(NodeIndex node, const Value& value) {
+  Seen* const seen = std::exchange(seen_, nullptr);
   Findings* const sink = std::exchange(sink_, nullptr);
   const bool good = holds(node, value);
   sink_ = sink;
+  seen_ = seen;
   return good;
+}
+
+/// Checks the current value without recording reasons. What a schema that does not hold looked at
+/// does not count.
+bool SchemaWalk::fits(NodeIndex node, const Value& value) {
+  if (seen_ == nullptr)
+    return quietly(node, value);
+  Seen mine(seen_->size(), false);
+  spend(1 + mine.size() / 64);
+  Seen* const outer = std::exchange(seen_, &mine);
+  Findings* const sink = std::exchange(sink_, nullptr);
+  const bool good = holds(node, value);
+  sink_ = sink;
+  seen_ = outer;
+  if (good)
+    add_to(outer, mine);
+  return good;
+}
+
+/// The outermost resource that was entered on the way here and has the name.
+NodeIndex SchemaWalk::dynamic_target(const DynamicReference& reference) {
+  for (const std::size_t resource : resources_) {
+    spend(1);
+    const auto found = tree_.dynamic_anchors.find({resource, reference.anchor});
+    if (found != tree_.dynamic_anchors.end())
+      return found->second;
+  }
+  return reference.otherwise;
 }
 
 bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
@@ -252,13 +404,15 @@ bool SchemaWalk::in_place(const SchemaNode& node, const Value& value) {
     if (!good && sink_ == nullptr)
       return false;
   }
+  if (node.dynamic)
+    good &= holds(dynamic_target(*node.dynamic), value);
   good &= any_of(node, value);
   good &= one_of(node, value);
   if (node.negated && quietly(*node.negated, value))
     good = sink_ != nullptr &&
            refuse(node, "not", value, shown(value) + " matches the schema that it must not match");
   if (node.condition) {
-    const auto& branch = quietly(*node.condition, value) ? node.consequence : node.alternative;
+    const auto& branch = fits(*node.condition, value) ? node.consequence : node.alternative;
     if (branch)
       good &= holds(*branch, value);
   }
@@ -276,10 +430,14 @@ bool SchemaWalk::dependencies(const SchemaNode& node, const Value& value) {
 bool SchemaWalk::any_of(const SchemaNode& node, const Value& value) {
   if (node.any_of.empty())
     return true;
-  for (const NodeIndex branch : node.any_of)
-    if (quietly(branch, value))
+  bool fitting = false;
+  for (const NodeIndex branch : node.any_of) {
+    fitting |= fits(branch, value);
+    // All that fit count for what they looked at.
+    if (fitting && seen_ == nullptr)
       return true;
-  return no_branch(node, value, "anyOf", node.any_of);
+  }
+  return fitting || no_branch(node, value, "anyOf", node.any_of);
 }
 
 bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
@@ -287,7 +445,7 @@ bool SchemaWalk::one_of(const SchemaNode& node, const Value& value) {
     return true;
   std::size_t fitting = 0;
   for (const NodeIndex branch : node.one_of)
-    fitting += quietly(branch, value) ? 1U : 0U;
+    fitting += fits(branch, value) ? 1U : 0U;
   if (fitting == 1)
     return true;
   if (fitting == 0)
@@ -303,6 +461,7 @@ std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
   constexpr std::size_t kMostBranches = 64;
   std::vector<Findings> out;
   Findings* const sink = sink_;
+  Seen* const seen = std::exchange(seen_, nullptr);
   for (const NodeIndex node : std::span(nodes).first(std::min(nodes.size(), kMostBranches))) {
     Findings findings;
     sink_ = &findings;
@@ -310,6 +469,7 @@ std::vector<Findings> SchemaWalk::branches(const std::vector<NodeIndex>& nodes,
     out.push_back(std::move(findings));
   }
   sink_ = sink;
+  seen_ = seen;
   return out;
 }
 

@@ -54,6 +54,14 @@ class SchemaWalk {
 
  private:
   using Step = std::variant<std::string_view, std::size_t>;
+  /// For each member or item of one value, whether a rule that holds looked at it.
+  using Seen = std::vector<bool>;
+  class Entered;
+
+  bool all_rules(NodeIndex index, const Value& value);
+  bool unevaluated(const SchemaNode& node, const Value& value);
+  void see(std::size_t part);
+  void see_all();
 
   bool scalar_rules(const SchemaNode& node, const Value& value);
   bool number_rules(const SchemaNode& node, const Value& value);
@@ -73,7 +81,9 @@ class SchemaWalk {
   bool names(const SchemaNode& node, const Value& value);
   bool members(const SchemaNode& node, const Value& value);
   bool dependencies(const SchemaNode& node, const Value& value);
-  bool member(const SchemaNode& node, std::string_view name, const Value& value);
+  bool member(const SchemaNode& node, std::string_view name, const Value& value, std::size_t part);
+  bool not_allowed(const SchemaNode& node, std::string_view keyword, std::string_view name,
+                   const Value& value);
   bool item_parts(const SchemaNode& node, const Value& value);
   bool contains(const SchemaNode& node, const Value& value);
   bool allowed(const SchemaNode& node, const Value& value);
@@ -81,7 +91,9 @@ class SchemaWalk {
   bool any_of(const SchemaNode& node, const Value& value);
   bool one_of(const SchemaNode& node, const Value& value);
   bool below(Step step, NodeIndex node, const Value& value);
+  NodeIndex dynamic_target(const DynamicReference& reference);
   bool quietly(NodeIndex node, const Value& value);
+  bool fits(NodeIndex node, const Value& value);
   std::vector<Findings> branches(const std::vector<NodeIndex>& nodes, const Value& value);
   bool no_branch(const SchemaNode& node, const Value& value, std::string_view keyword,
                  const std::vector<NodeIndex>& nodes);
@@ -103,6 +115,8 @@ class SchemaWalk {
   std::size_t found_ = 0;          ///< number of findings, including those of dropped branches
   std::size_t pointer_bytes_ = 0;  ///< total size
   std::vector<Step> path_;
+  Seen* seen_ = nullptr;                ///< of the current value, if somebody asks
+  std::vector<std::size_t> resources_;  ///< those entered on the way here, if somebody asks
 };
 
 /// The faults of a document, located, in the order of the text: at most `limits.max_findings`, and

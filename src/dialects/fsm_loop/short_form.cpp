@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 10> kOfTheForm = {
 constexpr const char* kPrevious = "previous_value";
 
 bool is_word(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || (static_cast<unsigned char>(c) & 0x80U) != 0;
+  return is_letter(c) || is_digit(c) || c == '_' || !is_ascii(c);
 }
 
 /// A name from a goal, such as `goal-fix-all-type-errors`: lower case, hyphens between words, at
