@@ -74,8 +74,13 @@ ExitCode doctor_command(Words words) {
                      "create it; a running daemon serves it as soon as it exists"});
     examine_places(*context, all);
   } else {
-    all.push_back({Diagnosis::Level::error, "configuration", describe(context.error()),
-                   "see docs/configuration.md; `baton schema config` prints the schema"});
+    // Below a folder that is not there, or that nobody may read, is no configuration to correct.
+    const bool wrong = exit_code_of(context.error().code) == ExitCode::usage;
+    all.push_back(
+        {Diagnosis::Level::error, "configuration", describe(context.error()),
+         wrong
+             ? "see docs/configuration.md; `baton schema config` prints the schema"
+             : "put it there and let this user read it, or name another with --config or --root"});
   }
   examine_system(daemon, all);
   if (as_json)

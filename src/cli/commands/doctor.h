@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/setup.h"
 #include "workspace/context.h"
+#include "workspace/rehearsal.h"
+#include "workspace/rule_prompts.h"
 
 namespace baton {
 
@@ -21,6 +24,10 @@ struct Diagnosis {
   std::string advice;   ///< what to do; empty when nothing
 };
 using Diagnoses = std::vector<Diagnosis>;
+inline void diagnose(Diagnoses& all, Diagnosis::Level level, std::string check, std::string message,
+                     std::string advice = {}) {
+  all.push_back({level, std::move(check), std::move(message), std::move(advice)});
+}
 
 /// Checks that need no configuration: system limits (those of the daemon with pid `daemon`, unless
 /// 0) and the shim.
@@ -43,6 +50,14 @@ void examine_trust(const Context& context, const Setup& setup, Diagnoses& all);
 void examine_open_files(const Context& context, const FlowRecords& records, Diagnoses& all);
 /// Checks caps: agents that report no cost, names that no agent has, sums that cannot be read.
 void examine_caps(const Context& context, const Setup& setup, Diagnoses& all);
+/// Checks the rules: pointers, stages, and cycles of agents that may be a mistake.
+void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& all);
+/// Reports prompts that cannot be used. A daemon keeps the prompts that it read until the next
+/// reload, so the files may be better or worse by now.
+void examine_prompts(const Context& context, const PromptFaults& faults, Diagnoses& all);
+/// Checks the files and folders of a root: what is lost, ignored, closed or open to everybody, and
+/// patterns without files.
+void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all);
 /// Checks roots, state folders, journals, daemons.
 void examine_places(const Context& context, Diagnoses& all);
 /// Uses the daemon's variables that agents may get for this process, if they can be read, because

@@ -50,11 +50,6 @@ constexpr std::uint64_t kLittleRoomFiles = 1000;
 constexpr std::uint64_t kNoRoomFiles = 16;
 constexpr const char* kNotShown = "(not shown)";
 
-void add(Diagnoses& all, Level level, std::string check, std::string message,
-         std::string advice = {}) {
-  all.push_back({level, std::move(check), std::move(message), std::move(advice)});
-}
-
 /// A number in a file of /proc; nothing when it cannot be read.
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::ifstream file(path);
@@ -68,21 +63,47 @@ void examine_kernel_limit(const std::string& name, std::uint64_t few, const std:
                           Diagnoses& all) {
   const auto limit = number_in("/proc/sys/fs/inotify/" + name);
   if (!limit)
-    return add(all, Level::warning, "limits", name + " cannot be read",
-               "check that /proc is mounted; without inotify, baton polls folders");
+    return diagnose(all, Level::warning, "limits", name + " cannot be read",
+                    "check that /proc is mounted; without inotify, baton polls folders");
   const std::string found = std::to_string(*limit) + " " + what;
   if (*limit >= few)
-    return add(all, Level::fine, "limits", found);
-  add(all, Level::warning, "limits", found + " is low",
-      "sysctl fs.inotify." + name + "=" + std::to_string(few * 8) +
-          "; baton polls the folders beyond the limit");
+    return diagnose(all, Level::fine, "limits", found);
+  diagnose(all, Level::warning, "limits", found + " is low",
+           "sysctl fs.inotify." + name + "=" + std::to_string(few * 8) +
+               "; baton polls the folders beyond the limit");
 }
 
-void examine_agent(const Role& role, const AgentSpec& spec, Diagnoses& all) {
+/// systemd gives this PATH to a service that has none of its own.
+constexpr std::string_view kServicePath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Whether a service would not find the program of an agent that this shell finds.
+bool hidden_from_service(const Context& context, const Role& role, const AgentSpec& spec) {
+  const AgentConfig* const agent = agent_for(context.config(), role);
+  if (agent == nullptr)
+    return false;
+  const std::vector<std::string>& command =
+      agent->command.empty() && spec.adapter != nullptr ? spec.adapter->argv : agent->command;
+  return !command.empty() && command.front().find('/') == std::string::npos &&
+         !find_program(command.front(), std::string(kServicePath), context.folder());
+}
+
+/// `daemon`: 0 when none runs; else the PATH is that of the daemon.
+void examine_agent(const Context& context, const Role& role, const AgentSpec& spec,
+                   std::int64_t daemon, Diagnoses& all) {
   if (spec.problem)
-    return add(all, Level::error, "agent", spec.problem->why,
-               "fix what the message names, or change `agents:`");
-  add(all, Level::fine, "agent", role + ": " + spec.argv.front());
+    return diagnose(all, Level::error, "agent", spec.problem->why,
+                    "fix what the message names, or change `agents:`");
+  const std::string found = role + ": " + spec.argv.front();
+  // The units of systemd name configurations in this folder.
+  const bool of_service = context.configuration().starts_with("/etc/baton/");
+  if (daemon == 0 && of_service && hidden_from_service(context, role, spec))
+    return diagnose(all, Level::warning, "agent",
+                    found + " is found by this shell; a service looks in " +
+                        std::string(kServicePath) + " unless its unit sets PATH",
+                    "write the whole path into `command:` of the agent, or PATH into the unit: "
+                    "`systemctl edit` it and add Environment=PATH=...");
+  diagnose(all, Level::fine, "agent", found);
 }
 
 /// The root around a folder, where agents may write.
@@ -104,7 +125,8 @@ bool asked_into_a_root(const Context& context, Diagnoses& all) {
       continue;
     const auto root = root_around(context, parent.path);
     if (root)
-      add(all, Level::error, "state",
+      diagnose(
+          all, Level::error, "state",
           parent.path + " lies inside the root " + *root + ", which agents can write",
           "name a folder outside all roots with --state-dir or state_dir:; start one with `baton "
           "run` refuses this one");
@@ -123,13 +145,14 @@ void examine_parents(const Context& context, Diagnoses& all) {
     while (!fs::exists(at, error) && at != at.parent_path())
       at = at.parent_path();
     if (access(at.c_str(), W_OK | X_OK) == 0)
-      return add(all, Level::fine, "state", "none yet; baton will create it in " + parent.path);
+      return diagnose(all, Level::fine, "state",
+                      "none yet; baton will create it in " + parent.path);
     if (parent.asked_for)
-      return add(all, Level::error, "state", parent.path + " cannot be created or written",
-                 "make it writable for this user, or name another with --state-dir");
+      return diagnose(all, Level::error, "state", parent.path + " cannot be created or written",
+                      "make it writable for this user, or name another with --state-dir");
   }
-  add(all, Level::error, "state", "baton has no place for its state folder",
-      "name a folder with --state-dir or state_dir:");
+  diagnose(all, Level::error, "state", "baton has no place for its state folder",
+           "name a folder with --state-dir or state_dir:");
 }
 
 /// Free bytes and files on the disk of the folder.
@@ -141,9 +164,9 @@ void examine_disk_space(const std::string& folder, Diagnoses& all) {
   const auto tell = [&](std::uint64_t left, std::uint64_t little, std::uint64_t none,
                         const std::string& what) {
     if (left < little)
-      add(all, left < none ? Level::error : Level::warning, "state",
-          "the disk of " + folder + " has only " + what + " left",
-          "free some space: baton starts no agents while the disk is full");
+      diagnose(all, left < none ? Level::error : Level::warning, "state",
+               "the disk of " + folder + " has only " + what + " left",
+               "free some space: baton starts no agents while the disk is full");
   };
   const std::uint64_t bytes = room.f_bavail * room.f_frsize;
   tell(bytes, kLittleRoom, kNoRoom, std::to_string(bytes >> 10U) + " KiB");
@@ -157,36 +180,37 @@ void examine_state(const Context& context, Diagnoses& all) {
     return;
   const auto state = context.state_folder();
   if (!state && state.error().code != Errc::not_found)
-    return add(all, Level::error, "state", describe(state.error()),
-               "until this is fixed, baton cannot tell what runs");
+    return diagnose(all, Level::error, "state", describe(state.error()),
+                    "until this is fixed, baton cannot tell what runs");
   if (!state)
     return examine_parents(context, all);
   const auto folder = open_folder(*state);
   const auto network = folder ? network_file_system_of(folder->get()) : std::string_view();
   if (!network.empty())
-    add(all, Level::error, "state", *state + " lies on " + std::string(network),
-        "name a local folder with --state-dir: locks on that file system are not reliable");
+    diagnose(all, Level::error, "state", *state + " lies on " + std::string(network),
+             "name a local folder with --state-dir: locks on that file system are not reliable");
   examine_disk_space(*state, all);
   if (access(state->c_str(), W_OK | X_OK) != 0)
-    add(all, Level::warning, "state", *state + " cannot be written by this user",
-        "reading works; run the daemon and the control commands as the owner of the folder");
+    diagnose(all, Level::warning, "state", *state + " cannot be written by this user",
+             "reading works; run the daemon and the control commands as the owner of the folder");
   auto journal = read_journal(*state);
   if (!journal && journal.error().code == Errc::not_found)
-    return add(all, Level::fine, "state", *state + ", without a journal yet");
+    return diagnose(all, Level::fine, "state", *state + ", without a journal yet");
   if (!journal)
-    return add(all, Level::error, "state", describe(journal.error()),
-               journal.error().code == Errc::denied
-                   ? "run `baton doctor` as the owner of the folder"
-                   : "copy the folder before you change anything in it");
+    return diagnose(all, Level::error, "state", describe(journal.error()),
+                    journal.error().code == Errc::denied
+                        ? "run `baton doctor` as the owner of the folder"
+                        : "copy the folder before you change anything in it");
   const auto damage = (*journal)->damage();
   if (!damage)
-    return add(all, Level::error, "state", describe(damage.error()),
-               "look for disk errors in the kernel log, or name another folder with --state-dir");
+    return diagnose(
+        all, Level::error, "state", describe(damage.error()),
+        "look for disk errors in the kernel log, or name another folder with --state-dir");
   if (damage->empty())
-    return add(all, Level::fine, "state", *state + ", journal undamaged");
-  add(all, Level::error, "state", "the journal is damaged: " + damage->front(),
-      "stop the daemon, then restore " + *state +
-          " from a backup, or move it away: baton then begins a new journal");
+    return diagnose(all, Level::fine, "state", *state + ", journal undamaged");
+  diagnose(all, Level::error, "state", "the journal is damaged: " + damage->front(),
+           "stop the daemon, then restore " + *state +
+               " from a backup, or move it away: baton then begins a new journal");
 }
 
 void examine_daemon(const Context& context, Diagnoses& all) {
@@ -194,230 +218,27 @@ void examine_daemon(const Context& context, Diagnoses& all) {
   if (!state && state.error().code != Errc::not_found)
     return;
   if (!state || !daemon_lives(*state))
-    return add(all, Level::warning, "daemon", "no daemon serves " + context.root(),
-               "start one with `baton run`");
+    return diagnose(all, Level::warning, "daemon", "no daemon serves " + context.root(),
+                    "start one with `baton run`");
   const LockHolder holder = lock_holder(*state);
-  add(all, Level::fine, "daemon",
-      "process " + std::to_string(holder.pid) + " serves " + context.root() + " since " +
-          holder.since);
-}
-
-/// Warns of pointers that lead nowhere and stages that cannot occur, by the schemas of the
-/// documents.
-void examine_places(const rules::Rule& rule, const SchemaFetch& fetch, Diagnoses& all) {
-  std::map<std::string, std::optional<Json>> known;
-  const auto schema_of = [&](const rules::Kind& kind) -> const Value* {
-    if (kind.schema.empty())
-      return nullptr;
-    auto [found, fresh] = known.try_emplace(kind.schema);
-    if (fresh) {
-      auto text = fetch(kind.schema);
-      if (!text)
-        text = fetch("schemas/" + kind.schema + ".schema.json");
-      auto parsed = text ? parse_json(*text) : Result<Json>(pass_on(text));
-      if (parsed)
-        found->second = *std::move(parsed);
-    }
-    return found->second ? &**found->second : nullptr;
-  };
-  for (const std::string& fault : rules::place_faults(rule, schema_of))
-    add(all, Level::warning, "rules", fault, "fix baton.yaml or the schema");
-}
-
-/// Checks the rules: pointers, stages, and cycles of agents that may be a mistake.
-void examine_rules(const Context& context, const SchemaFetch& fetch, Diagnoses& all) {
-  for (const auto& [name, options] : context.config().dialects) {
-    if (name != "rules")
-      continue;
-    for (const rules::Rule& rule : rules::rules_in(options)) {
-      examine_places(rule, fetch, all);
-      const auto cycles = rules::run_cycles(rule);
-      const bool ends =
-          std::all_of(rule.react.begin(), rule.react.end(), [](const rules::Reaction& reaction) {
-            return reaction.run.empty() ||
-                   (reaction.max_entries.count > 0 && reaction.max_entries.per == Millis(0));
-          });
-      for (const std::string& cycle : cycles)
-        add(all, Level::warning, "rules",
-            "rule " + rule.name + ": agents may start each other in a cycle: " + cycle,
-            std::string("no problem if you want this: ") +
-                (ends ? "`max_entries` and `spawns_per_hour` end it"
-                      : "`spawns_per_hour` ends it; `max_entries` of this rule does not, as a "
-                        "plain number would") +
-                ". Otherwise say with `next` which stage an agent sets");
-      if (cycles.empty())
-        add(all, Level::fine, "rules", "rule " + rule.name + ": no cycle of agents");
-    }
-  }
-}
-
-/// Whether the journal or the folder has a file of this rule.
-bool has_files(const rules::Rule& rule, const FlowRecords& records) {
-  return std::any_of(records.begin(), records.end(), [&](const auto& row) {
-    const auto& [flow, record] = row;
-    return flow.dialect == "rules" && flow.name.substr(0, flow.name.find('/')) == rule.name &&
-           !(record.accepted.empty() && record.rejected.empty());
-  });
-}
-
-/// Checks that baton can read the folders of the root and write into those with accepted files.
-void examine_folders(const Context& context, const FlowRecords& records, Diagnoses& all) {
-  std::set<std::string> folders;
-  for (const auto& [flow, record] : records) {
-    for (const auto& [path, row] : record.rejected)
-      if (flow == FlowId{})
-        add(all, Level::error, "root",
-            (fs::path(context.root()) / path).string() + ": " + first_message(row),
-            "let this user read it, or run baton as its owner");
-    for (const auto& [path, row] : record.accepted)
-      if (row.present)
-        folders.insert((fs::path(context.root()) / path).parent_path().string());
-  }
-  std::vector<std::string> closed;
-  for (const std::string& folder : folders)
-    if (access(folder.c_str(), W_OK | X_OK) != 0)
-      closed.push_back(folder);
-  if (!closed.empty())
-    add(all, Level::warning, "root", join(closed, ", ") + " cannot be written",
-        "watching works; what baton itself writes there will fail, such as `set:`, fields of a "
-        "dialect and repairs of stale overwrites");
-}
-
-bool is_of_dialect(const Catalog& catalog, const std::string& pattern) {
-  const auto match = catalog.match(pattern);
-  return match && match->entry->dialect->name != "rules";
-}
-
-/// Reports patterns without files, because a mistake in `files:` looks like having nothing to do.
-void examine_kind(const std::string& root, const rules::Rule& rule, const rules::Kind& kind,
-                  Diagnoses& all) {
-  std::error_code error;
-  const std::string folder = pattern_folder(kind.pattern).folder;
-  if (!folder.empty() && !fs::is_directory(fs::path(root) / folder, error))
-    add(all, Level::warning, "rules",
-        "rule " + rule.name + ": the folder " + folder + " below " + root +
-            " does not exist, but baton looks there for " + kind.pattern,
-        "create it, or fix `files:` of the rule");
-  else
-    add(all, Level::fine, "rules",
-        "rule " + rule.name + ": no file below " + root + " matches " + kind.pattern + " yet");
-}
-
-void examine_files(const Context& context, const Rehearsal& seen, Diagnoses& all) {
-  for (const std::string& each : never_seen(seen.catalog()))
-    add(all, Level::warning, "rules", each, "remove the rule or the dialect");
-  for (const auto& [name, options] : context.config().dialects)
-    for (const rules::Rule& rule :
-         name == "rules" ? rules::rules_in(options) : std::vector<rules::Rule>())
-      for (const rules::Kind& kind : rule.kinds)
-        if (!kind.optional && !is_of_dialect(seen.catalog(), kind.pattern) &&
-            !has_files(rule, seen.records()))
-          examine_kind(context.root(), rule, kind, all);
-}
-
-/// Some names, and how many more there are.
-std::string some_names(const std::set<std::string>& names) {
-  constexpr std::size_t kMost = 3;
-  std::vector<std::string> shown;
-  for (const std::string& name : names)
-    if (shown.size() < kMost)
-      shown.push_back(printable(name, 200));
-  return join(shown, ", ") +
-         (names.size() > kMost ? " and " + std::to_string(names.size() - kMost) + " more" : "");
-}
-
-/// Reports files that were accepted once and that baton does not look at any more: their folder is
-/// gone, or no pattern fits them. Nothing else would say so, because nothing is due then.
-void examine_lost(const Context& context, const Rehearsal& seen, Diagnoses& all) {
-  std::set<std::string> folders;
-  std::set<std::string> unfit;
-  std::error_code error;
-  for (const auto& [flow, record] : seen.records())
-    for (const auto& [path, row] : record.accepted) {
-      const fs::path folder = fs::path(path).parent_path();
-      if (!seen.catalog().match(path))
-        unfit.insert(path);
-      else if (!fs::exists(fs::path(context.root()) / folder, error))
-        folders.insert(folder.string());
-    }
-  if (!folders.empty())
-    add(all, Level::warning, "files",
-        "baton accepted files in folders that are gone: " + some_names(folders),
-        "put the folder back, or tell baton to forget its flows: `baton forget FLOW`");
-  if (!unfit.empty())
-    add(all, Level::warning, "files",
-        "baton accepted files that no rule and no dialect knows any more: " + some_names(unfit),
-        "correct `files:` of the rule or `path:` of the dialect in " + context.configuration() +
-            ", or move the files");
-}
-
-/// Names the files that lie among state files and are ignored for their names.
-void examine_ignored(const Context& context, const Rehearsal& seen, Diagnoses& all) {
-  const auto root = RootFolder::open(context.root());
-  if (!root)
-    return;
-  constexpr std::size_t kMost = 5;
-  std::vector<std::string> shown;
-  std::size_t count = 0;
-  const auto disk = real_disk(*root);
-  for (const PatternFolder& folder : seen.catalog().folders()) {
-    const auto files = disk->list(folder.folder, folder.depth);
-    for (const FileEntry& file : files ? *files : std::vector<FileEntry>()) {
-      const std::string why = seen.ignored(file.path);
-      if (why.empty() || ++count > kMost)
-        continue;
-      shown.push_back(printable(file.path, 200) + " is " + why);
-    }
-  }
-  if (count == 0)
-    return;
-  add(all, Level::warning, "files",
-      "ignored for their names: " + join(shown, "; ") +
-          (count > kMost ? "; and " + std::to_string(count - kMost) + " more" : ""),
-      "remove them, give them other names, or see `ignore:` in docs/rules.md");
-}
-
-void examine_known(const Context& context, const Rehearsal& seen, Diagnoses& all) {
-  examine_lost(context, seen, all);
-  examine_ignored(context, seen, all);
-  examine_files(context, seen, all);
-  examine_folders(context, seen.records(), all);
-  examine_open_files(context, seen.records(), all);
+  diagnose(all, Level::fine, "daemon",
+           "process " + std::to_string(holder.pid) + " serves " + context.root() + " since " +
+               holder.since);
 }
 
 void examine_shim(Diagnoses& all) {
   const auto shim = find_shim(own_path());
   if (!shim)
-    return add(all, Level::error, "shim", describe(shim.error()),
-               "install baton-shim beside baton");
+    return diagnose(all, Level::error, "shim", describe(shim.error()),
+                    "install baton-shim beside baton");
   const auto fits = shim_fits(*shim);
   if (fits && *fits)
-    return add(all, Level::fine, "shim", *shim);
-  add(all, Level::error, "shim",
+    return diagnose(all, Level::fine, "shim", *shim);
+  diagnose(
+      all, Level::error, "shim",
       *shim + (fits ? " has another version than this baton, so baton cannot start agents with it"
                     : " cannot be run: " + describe(fits.error())),
       "install baton and baton-shim of one version, then restart the daemon");
-}
-
-/// Reports prompts that cannot be used. A daemon keeps the prompts that it read until the next
-/// reload, so the files may be better or worse by now.
-void examine_prompts(const Context& context, const PromptFaults& faults, Diagnoses& all) {
-  const auto state = context.state_folder();
-  const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
-  const bool knows = status && status->prompt_faults &&
-                     status->configuration_digest == context.configuration_digest();
-  const PromptFaults& known = knows ? *status->prompt_faults : faults;
-  for (const auto& [place, fault] : faults)
-    add(all, Level::error, "rules", fault,
-        known.contains(place) ? "fix the file or `prompt:` of the reaction, then run `baton "
-                                "reload`; until then baton does not start the agent"
-                              : "fix it before the next `baton reload` or restart; until then the "
-                                "daemon uses the prompt it read before");
-  for (const auto& [place, fault] : known)
-    if (!faults.contains(place))
-      add(all, Level::warning, "rules",
-          fault + "; the daemon has read it like this, and the file is correct now",
-          "`baton reload`");
 }
 
 /// Checks the filter programs of backups.
@@ -431,12 +252,12 @@ void examine_backups(const Context& context, const Setup& setup, Diagnoses& all)
         continue;
       const auto program = find_program(argv.front(), variable("PATH"), context.folder());
       if (!program)
-        add(all, Level::error, "backups", describe(program.error()),
-            "install the program, or change `backups:` of " + std::string(dialect->name));
+        diagnose(all, Level::error, "backups", describe(program.error()),
+                 "install the program, or change `backups:` of " + std::string(dialect->name));
     }
     if (!plan.filter.empty() && plan.undo.empty())
-      add(all, Level::warning, "backups", "`encrypt` is configured and `decrypt` is not",
-          "configure `decrypt`: without it `baton recover` cannot read the backups");
+      diagnose(all, Level::warning, "backups", "`encrypt` is configured and `decrypt` is not",
+               "configure `decrypt`: without it `baton recover` cannot read the backups");
   }
 }
 
@@ -450,21 +271,22 @@ void examine_system(std::int64_t daemon, Diagnoses& all) {
       daemon > 0 && prlimit(static_cast<pid_t>(daemon), RLIMIT_NOFILE, nullptr, &files) == 0;
   if ((its_own || getrlimit(RLIMIT_NOFILE, &files) == 0) && files.rlim_cur != RLIM_INFINITY) {
     const bool few = files.rlim_cur < kFewFiles;
-    add(all, few ? Level::warning : Level::fine, "limits",
-        std::to_string(files.rlim_cur) + " open files " +
-            (its_own ? "for the daemon" : "per process") + (few ? " is low" : ""),
-        few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
+    diagnose(all, few ? Level::warning : Level::fine, "limits",
+             std::to_string(files.rlim_cur) + " open files " +
+                 (its_own ? "for the daemon" : "per process") + (few ? " is low" : ""),
+             few ? "ulimit -n, or LimitNOFILE= in the unit" : "");
   }
   examine_shim(all);
   const auto user = daemon > 0 ? user_of_process(daemon) : std::nullopt;
   if (user && *user != geteuid())
-    add(all, Level::warning, "user",
-        "the daemon runs as user " + std::to_string(*user) + ", but this command as user " +
-            std::to_string(geteuid()) + ", for whom `baton doctor` checked trust and permissions",
-        "run `baton doctor` as the daemon's user");
+    diagnose(all, Level::warning, "user",
+             "the daemon runs as user " + std::to_string(*user) + ", but this command as user " +
+                 std::to_string(geteuid()) +
+                 ", for whom `baton doctor` checked trust and permissions",
+             "run `baton doctor` as the daemon's user");
   else if (geteuid() == 0)
-    add(all, Level::warning, "user", "baton runs as root, and so does every agent",
-        "run it as its own user, as the unit files do");
+    diagnose(all, Level::warning, "user", "baton runs as root, and so does every agent",
+             "run it as its own user, as the unit files do");
 }
 
 /// Other commands use the daemon's copy of its configuration while the file differs from it.
@@ -475,9 +297,9 @@ void examine_copy(const Context& context, Diagnoses& all) {
     return;
   const auto copy = read_configuration_copy(*state, status->configuration_digest);
   if (!copy)
-    add(all, Level::warning, "configuration",
-        "the daemon's copy of its configuration cannot be used: " + describe(copy.error()),
-        "run `baton reload` as the daemon's user: it writes the copy anew");
+    diagnose(all, Level::warning, "configuration",
+             "the daemon's copy of its configuration cannot be used: " + describe(copy.error()),
+             "run `baton reload` as the daemon's user: it writes the copy anew");
 }
 
 void examine_configuration(const Context& context, std::int64_t daemon, Diagnoses& all) {
@@ -485,63 +307,65 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
   const auto difference = context.difference();
   if (!context.faults().empty()) {
     for (const std::string& fault : context.faults())
-      add(all, Level::error, "configuration", fault,
-          "see docs/configuration.md; `baton schema config` prints the schema");
+      diagnose(all, Level::error, "configuration", fault,
+               "see docs/configuration.md; `baton schema config` prints the schema");
     return;
   }
   if (context.configuration().empty() && !difference.why.empty())
-    return add(all, Level::warning, "configuration", difference.why,
-               "restore it: without it the next daemon starts nothing");
+    return diagnose(all, Level::warning, "configuration", difference.why,
+                    "restore it: without it the next daemon starts nothing");
   if (context.configuration().empty())
-    return add(all, Level::warning, "configuration",
-               "there is no baton.yaml, so baton starts nothing", "`baton init` writes one");
+    return diagnose(all, Level::warning, "configuration",
+                    "there is no baton.yaml, so baton starts nothing", "`baton init` writes one");
   if (!difference.why.empty())
-    add(all, Level::warning, "configuration", difference.why,
-        "run `baton reload` when the file is ready");
-  add(all, Level::fine, "configuration", context.configuration());
+    diagnose(all, Level::warning, "configuration", difference.why,
+             "run `baton reload` when the file is ready");
+  diagnose(all, Level::fine, "configuration", context.configuration());
   if (context.config().dialects.empty())
-    add(all, Level::warning, "configuration",
+    diagnose(
+        all, Level::warning, "configuration",
         "it names no dialects and no rules, so baton starts nothing",
         "write `rules:` for your files or `dialects:` for a layout that baton knows, as `baton "
         "init "
         "--help` and docs/configuration.md say");
   for (const Finding& finding : context.warnings())
-    add(all, Level::warning, "configuration", describe(finding, context.configuration()),
-        "see docs/configuration.md");
+    diagnose(all, Level::warning, "configuration", describe(finding, context.configuration()),
+             "see docs/configuration.md");
   const auto setup = context.setup(context.root());
   if (!setup)
-    return add(all, Level::error, "configuration", describe(setup.error()),
-               "see docs/configuration.md; `baton --version --json` lists the dialects");
+    return diagnose(all, Level::error, "configuration", describe(setup.error()),
+                    "see docs/configuration.md; `baton --version --json` lists the dialects");
   for (const auto& [role, spec] : setup->agents)
-    examine_agent(role, spec, all);
+    examine_agent(context, role, spec, daemon, all);
   examine_trust(context, *setup, all);
   examine_adapters(context, *setup, all);
   examine_agent_limits(*setup, daemon, all);
   examine_prompts(context, prompt_faults(setup->dialects), all);
   for (std::string& each : unknown_prompt_files(context.config(), context.folder()))
-    add(all, Level::warning, "agent", std::move(each), "rename or remove the file");
+    diagnose(all, Level::warning, "agent", std::move(each), "rename or remove the file");
   for (std::string& each : unplayed(context.config(), setup->dialects))
-    add(all, Level::warning, "agent", std::move(each),
-        "add it below `agents:`; until then, flows that need it wait");
+    diagnose(all, Level::warning, "agent", std::move(each),
+             "add it below `agents:`; until then, flows that need it wait");
   examine_backups(context, *setup, all);
   examine_caps(context, *setup, all);
   if (!context.config().notify.empty()) {
     const auto program = notify_program(context);
     if (!program)
-      add(all, Level::error, "notify", describe(program.error()),
-          "install the program, or change `notify:`; until then baton sends no notifications");
+      diagnose(all, Level::error, "notify", describe(program.error()),
+               "install the program, or change `notify:`; until then baton sends no notifications");
   }
   examine_rules(context, setup->schemas, all);
   if (std::string advice = without_stages(setup->dialects); !advice.empty())
-    add(all, Level::warning, "rules", std::move(advice),
-        "name the last stages in `done:` and all others in `stages:`");
+    diagnose(all, Level::warning, "rules", std::move(advice),
+             "name the last stages in `done:` and all others in `stages:`");
   for (const Context& on_root : context.each()) {
     const auto rehearsal = Rehearsal::of_root(on_root);
     if (rehearsal)
       examine_known(on_root, **rehearsal, all);
     else if (exit_code_of(rehearsal.error().code) == ExitCode::usage)
-      return add(all, Level::error, "schemas", describe(rehearsal.error()),
-                 "fix the schema, or change `schema:` of the rule; a daemon would refuse to start");
+      return diagnose(
+          all, Level::error, "schemas", describe(rehearsal.error()),
+          "fix the schema, or change `schema:` of the rule; a daemon would refuse to start");
   }
 }
 
@@ -549,23 +373,25 @@ void examine_places(const Context& context, Diagnoses& all) {
   for (const std::string& root : context.roots()) {
     const auto folder = open_folder(root);
     if (!folder) {
-      add(all, Level::error, "root", describe(folder.error()),
+      diagnose(
+          all, Level::error, "root", describe(folder.error()),
           "create the folder, name another one with --root or `roots:`, or run as a user who may "
           "read it");
       continue;
     }
     const auto network = network_file_system_of(folder->get());
     if (!network.empty())
-      add(all, Level::warning, "root", root + " lies on " + std::string(network),
+      diagnose(
+          all, Level::warning, "root", root + " lies on " + std::string(network),
           "baton polls it every few seconds, because changes by other machines cause no event");
     else
-      add(all, Level::fine, "root", root);
+      diagnose(all, Level::fine, "root", root);
     if (access(root.c_str(), R_OK | X_OK) != 0)
-      add(all, Level::error, "root", root + " cannot be read",
-          "let this user read it, or run baton as its owner");
+      diagnose(all, Level::error, "root", root + " cannot be read",
+               "let this user read it, or run baton as its owner");
     else if (access(root.c_str(), W_OK) != 0)
-      add(all, Level::warning, "root", root + " cannot be written",
-          "this works if the folders in it can be written");
+      diagnose(all, Level::warning, "root", root + " cannot be written",
+               "this works if the folders in it can be written");
   }
   for (const Context& on_root : context.each()) {
     examine_state(on_root, all);
@@ -611,13 +437,14 @@ std::int64_t take_daemon_path(const Context& context, Diagnoses& all) {
         (void)setenv(name.c_str(), at->second.value_or(kNotShown).c_str(), at->second ? 1 : 0);
       // NOLINTEND(concurrency-mt-unsafe)
     }
-    add(all, Level::fine, "environment",
+    diagnose(
+        all, Level::fine, "environment",
         "programs are looked up in the PATH of the daemon (process " + std::to_string(pid) + ")");
     return pid;
   }
-  add(all, Level::warning, "environment",
-      "the environment of the daemon (process " + std::to_string(pid) + ") cannot be read",
-      "run `baton doctor` as its user; this time it used the PATH of this shell");
+  diagnose(all, Level::warning, "environment",
+           "the environment of the daemon (process " + std::to_string(pid) + ") cannot be read",
+           "run `baton doctor` as its user; this time it used the PATH of this shell");
   return pid;
 }
 
