@@ -137,7 +137,7 @@ def choices(exe):
         # The last part of a name is enough if it is unique.
         check("rules/t/parser: idle" in box.call("status", "parser").stdout, "by its last part")
         said = box.call("status", "--only", "gone").stdout
-        check("6 flows: 2 blocked, 2 done, 2 idle; not shown: 6 by your choice" in said, said)
+        check("6 flows: 2 blocked, 2 done, 2 idle; not shown: 6 that your filters leave out" in said, said)
         for words, why in ((["--only", "bloked"], "did you mean `blocked`?"), (["--sort", "size"], "condition, flow, since, cost"),
                            (["--limit", "0"], "a number from 1 on"), (["--dialect", "rule"], "did you mean `rules`?"),
                            (["--since", "yesterday"], "a duration such as 2h")):

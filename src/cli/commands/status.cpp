@@ -171,7 +171,7 @@ void show_lines(const Shown& now, const Shown& before) {
 std::string counts_text(const Overview& overview) {
   std::vector<std::string> left_out;
   if (overview.filtered > 0)
-    left_out.push_back(std::to_string(overview.filtered) + " by your choice");
+    left_out.push_back(std::to_string(overview.filtered) + " that your filters leave out");
   if (overview.old > 0)
     left_out.push_back(std::to_string(overview.old) +
                        " that are done or idle for over a day (--all shows them)");

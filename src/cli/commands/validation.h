@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/schema/schema.h"
+#include "cli/commands/schema_source.h"
 #include "core/catalog.h"
 #include "core/ports.h"
 #include "engine/intake/document_check.h"
@@ -21,21 +21,6 @@
 #include "workspace/kind_choice.h"
 
 namespace baton {
-
-/// The folder for schemas whose URI begins with a prefix:
-/// `https://example.org/schemas/=vendor/schemas`.
-struct SchemaMap {
-  std::string prefix;
-  std::string folder;
-  bool operator==(const SchemaMap&) const = default;
-};
-
-/// Parses `URI-PREFIX=DIR`. Errc::usage: malformed, or there is no such folder.
-Result<SchemaMap> parse_schema_map(const std::string& text);
-
-/// Finds a schema below the folder with the longest matching prefix, else with `other`. Never uses
-/// the network.
-SchemaFetch mapped_schemas(std::vector<SchemaMap> maps, SchemaFetch other);
 
 /// What to check, and how.
 struct ValidationRequest {
