@@ -136,7 +136,8 @@ Result<bool> RequestQueue::for_flow(ConfiguredParts& parts, const Request& reque
   const bool recovers = request.verb == "recover" && request.flow != FlowId{};
   // The request waits for a file that is being written, because the file may change the answer.
   const bool tries = request.verb == "retry" && request.flow != FlowId{};
-  if ((begins || recovers || tries) && parts.intake.unsettled(request.flow))
+  const bool unknown = request.flow != FlowId{} && next.find(request.flow) == nullptr;
+  if ((begins || recovers || tries || unknown) && parts.intake.unsettled(request.flow))
     return true;
   if (request.verb == "forget" && may_be_back(request, parts, records, next))
     return true;

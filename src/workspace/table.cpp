@@ -114,6 +114,9 @@ std::size_t terminal_lines() {
 }
 
 std::size_t width_of(std::string_view text) {
+  // Nearly every text of a large table is like this.
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; }))
+    return text.size();
   const auto all = characters(text);
   return std::accumulate(
       all.begin(), all.end(), std::size_t{0},

@@ -36,7 +36,9 @@ def main(exe):
         write(top + "/remote.json", {"$id": "https://example.org/a.json", "properties": {"status": {"$ref": URL}}})
         write(top + "/meta.json", {"$schema": "https://json-schema.org/draft-07/schema#", "properties":
                                    {"status": {"$ref": "http://json-schema.org/draft-07/schema#/definitions/nonNegativeInteger"}}})
-        write(top + "/newer.json", {"$schema": "https://json-schema.org/draft/2020-12/schema"})
+        write(top + "/newer.json", {"$schema": "https://json-schema.org/draft/2020-12/schema",
+                                    "$ref": "https://json-schema.org/draft/2019-09/meta/core"})
+        write(top + "/newest.json", {"$schema": "https://json-schema.org/draft/2099-12/schema"})
         write(top + "/formats.json", {"properties": {"status": {"format": "uri"}, "$schema": {"format": "hostname"}}})
         write(top + "/parts/status.json", {"enum": ["ready"]})
         subprocess.run(["git", "init", "-q", top], check=True)
@@ -47,7 +49,8 @@ def main(exe):
         mapped = ("--map", "https://example.org/schemas=parts")
         for code, words in ((2, ("--schema", "remote.json", "good.json")),
                             (0, ("--schema", "remote.json", *mapped, "good.json")),
-                            (1, ("--schema", "meta.json", "good.json")), (2, ("--schema", "newer.json", "good.json")),
+                            (1, ("--schema", "meta.json", "good.json")), (0, ("--schema", "newer.json", "good.json")),
+                            (2, ("--schema", "newest.json", "good.json")),
                             (2, ("--schema", URL, "good.json")), (1, ("--schema", "formats.json", "good.json")),
                             (0, ("--schema", "remote.json", *mapped, "--staged")), (1, ("good.json",)),
                             (0, ("--schema", "remote.json", *mapped, "--format", "sarif", "good.json"))):
