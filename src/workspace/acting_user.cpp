@@ -29,7 +29,7 @@ std::optional<uid_t> owner_at(const fs::path& path) {
 ConfiguredPlaces places_in(const std::string& file, std::string& folder) {
   const auto real = file.empty() ? Result<std::string>(file) : real_path(file);
   const auto text = real && !real->empty() ? read_configuration(file) : Result<std::string>("");
-  if (!text)
+  if (!real || !text)
     return {};
   folder = real->empty() ? "" : fs::path(*real).parent_path().string();
   return configured_places(*text).value_or(ConfiguredPlaces{});

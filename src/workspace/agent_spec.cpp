@@ -239,7 +239,9 @@ AgentSpec agent_spec(const Config& config, const Role& role, const AgentConfig& 
   spec.fallback = agent.fallback;
   spec.resume = agent.resume;
   spec.on_no_change = agent.on_no_change;
-  spec.cwd = agent.cwd.empty() ? "" : absolute(agent.cwd, folder);
+  // A placeholder in front holds a whole path, such as `${root}`.
+  spec.cwd =
+      agent.cwd.empty() || agent.cwd.starts_with("${") ? agent.cwd : absolute(agent.cwd, folder);
   spec.env = variables_of(agent, *spec.adapter);
   if (auto taken = take_user(agent, spec); !taken) {
     spec.problem =

@@ -565,6 +565,11 @@ Result<std::string> schema_file(const std::string& folder, std::string_view refe
       return fail(Errc::denied, "leads out of " + folder + ", below which schemas lie", path);
     if (path.find('\0') != std::string::npos)
       return fail(Errc::not_found, "no file has such a name");
+    // A link in a repository of somebody else may name any file.
+    const auto real = real_path(path);
+    if (real && !below(real_path(folder).value_or(folder), *real))
+      return fail(Errc::denied,
+                  "is a link that leads out of " + folder + ", below which schemas lie", path);
     text = read_file(path, kMaxSchemaBytes);
     if (text || text.error().code != Errc::not_found)
       break;

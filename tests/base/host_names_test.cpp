@@ -69,6 +69,17 @@ TEST_CASE("which host names a format means depends on the draft") {
   CHECK(format_holds("idn-email", "jürgen@mu\u0308nchen.example", SchemaDraft::draft7) == true);
   CHECK(format_holds("idn-email", "jürgen@-", SchemaDraft::draft7) == false);
   CHECK(format_holds("email", "jürgen@example.org", SchemaDraft::draft7) == false);
+  for (const std::string_view good :
+       {R"("a\"b"@example.org)", R"("a\\"@example.org)", R"("a b"@[127.0.0.1])"}) {
+    CAPTURE(good);
+    CHECK(format_holds("email", good, SchemaDraft::draft7) == true);
+  }
+  for (const std::string_view bad : {R"("a\"@example.org)", R"("a"b"@example.org)",
+                                     "\"\u00e9\"@example.org", "\"\n\"@example.org"}) {
+    CAPTURE(bad);
+    CHECK(format_holds("email", bad, SchemaDraft::draft7) == false);
+  }
+  CHECK(format_holds("idn-email", "\"\u00e9\"@example.org", SchemaDraft::draft7) == true);
   CHECK(format_holds("no-format", "a", SchemaDraft::draft7) == std::nullopt);
 }
 

@@ -29,6 +29,8 @@ const std::map<std::string, std::string, std::less<>> far_schemas = {
      R"({"$schema":"https://json-schema.org/draft/2019-09/schema","$id":"http://far.example/strict-2019.json","$vocabulary":{"https://json-schema.org/draft/2019-09/vocab/core":true,"https://json-schema.org/draft/2019-09/vocab/format":true}})"},
     {"http://far.example/needy.json",
      R"({"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"http://far.example/needy.json","$vocabulary":{"http://far.example/vocab/ours":true}})"},
+    {"http://far.example/wrong.json",
+     R"({"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"http://far.example/wrong.json","$defs":[]})"},
     {"http://far.example/meta-meta.json",
      R"({"$schema":"http://far.example/loose.json","$id":"http://far.example/meta-meta.json"})"},
     {"http://far.example/ring.json",
@@ -285,6 +287,21 @@ const std::vector<Row>& rows() {
           R"({"$ref":"http://far.example/list.json","$defs":{"text":{"$dynamicAnchor":"item","type":"string"}}})",
           {R"(["a"])"},
           {"[1]", "{}"}},
+      Row{"$dynamicRef sees a resource that only refers on",
+          "2020-12",
+          R"({"$id":"http://near.example/0","$ref":"1#/$defs/A","$defs":{"b1":{"$id":"1","$defs":{"A":{"$ref":"3"},"item":{"$dynamicAnchor":"item","type":"string"}}},"b3":{"$id":"3","$dynamicRef":"#item","$defs":{"item":{"$dynamicAnchor":"item"}}}}})",
+          {R"("a")"},
+          {"1"}},
+      Row{"$dynamicRef with an escaped name",
+          "2020-12",
+          R"({"$ref":"b","$defs":{"n":{"$dynamicAnchor":"n","type":"string"},"b":{"$id":"b","$dynamicRef":"#%6e","$defs":{"n":{"$dynamicAnchor":"n"}}}}})",
+          {R"("a")"},
+          {"1"}},
+      Row{"$dynamicRef that would go round, and leads elsewhere",
+          "2020-12",
+          R"({"$id":"http://near.example/root","$ref":"list","$defs":{"T":{"$dynamicAnchor":"T","type":"string"},"l":{"$id":"list","$dynamicAnchor":"T","$dynamicRef":"#T"}}})",
+          {R"("a")"},
+          {"1"}},
       Row{"$dynamicRef within one resource",
           "2020-12",
           R"({"items":{"$dynamicRef":"#item"},"$defs":{"a":{"$dynamicAnchor":"item","type":"string"}}})",
@@ -419,6 +436,9 @@ TEST_CASE("a schema of a new draft that cannot be used says where and why") {
                "known"},
            Bad{"http://far.example/meta-meta.json", "{}", ":1:12",
                "its own $schema names none of them either"},
+           Bad{"http://far.example/wrong.json", "{}", ":1:12",
+               "http://far.example/wrong.json:1:105: not a JSON Schema: expected object, found an "
+               "array"},
            Bad{"http://far.example/ring.json", "{}", ":1:12",
                "a meta-schema may only refer to schemas of these drafts"},
            Bad{"http://far.example/strict.json", R"({"title":"too long"})", ":1:53",
@@ -512,6 +532,7 @@ TEST_CASE("doubts name what a draft does not have, and formats that are only not
         "/unevaluatedProperties \"unevaluatedProperties\" has no meaning in draft-07\n");
   CHECK(doubts(of_draft("http://far.example/loose.json", R"({"minimum":1})")) ==
         "/minimum \"minimum\" has no meaning: its vocabulary is not one of the meta-schema\n");
+  CHECK(doubts(of_draft("2020-12", R"({"if":true})")).empty());
   CHECK(doubts(of_draft("2020-12", R"({"unevaluatedPropertys":false})")).find("is not known") !=
         std::string::npos);
 }

@@ -233,6 +233,10 @@ cd schemas
 expect_exit 1 baton validate --schema "$PWD/of mine/ticket.json" ../tickets/wrong.json
 expect_out '../tickets/wrong.json:2:13: error: /status: "redy" is not one of "ready", "done"'
 cd ..
+ln -s /etc/passwd "schemas/of mine/parts/link.json"
+echo '{"properties": {"status": {"$ref": "parts/link.json"}}}' >"schemas/of mine/ticket.json"
+expect_exit 2 baton validate --schema "schemas/of mine/ticket.json" elsewhere.json
+expect_err "is a link that leads out of"
 echo '{"properties": {"status": {"$ref": "../../../outside.json"}}}' >"schemas/of mine/ticket.json"
 echo '{}' >"$work/outside.json"
 echo '{}' >outside.json  # is not meant

@@ -106,6 +106,15 @@ def missing_program(box):
     box.program("nothere")
 
 
+@case(r"needs the interpreter /nowhere/sh", "error")
+def no_interpreter(box):
+    write(box.bin + "/old", b"#!/nowhere/sh -e\n")
+    os.chmod(box.bin + "/old", 0o755)
+    box.set(agents={"worker": {"command": ["old"]}})
+    yield "fix what the message names"
+    box.program("old")
+
+
 @case(r"prompts/coordination/developr.md is not used")
 def prompt_of_no_role(box):
     write(box.home + "/prompts/coordination/developr.md", b"x")
@@ -289,9 +298,18 @@ def schema_broken(box):
 @case(r"the member \"agentz\" is not allowed here", "error")
 def configuration_broken(box):
     box.set(agentz={})
-    yield "see docs/configuration.md"
+    yield "correct it"
     del box.settings["agentz"]
     box.configure()
+
+
+@case(r"bin/file cannot be created or written", "error")
+def state_is_a_file(box):
+    box.program("file")
+    box.given = ["--root", box.root, "--config", box.config, "--state-dir", box.bin + "/file"]
+    yield "or name another with --state-dir"
+    # Relative to where the command is called, which is the root.
+    box.given = ["--root", box.root, "--config", box.config, "--state-dir", "../new/deep"]
 
 
 @case(r"there is no baton.yaml")
@@ -307,6 +325,15 @@ def acts_on_nothing(box):
     box.configure()
     yield "write `rules:` for your files"
     box.rule("t")
+
+
+@case(r"Too many levels of symbolic links", "error")
+def configuration_links_to_itself(box):
+    os.remove(box.config)
+    os.symlink("baton.yaml", box.config)
+    yield "put a readable file there"
+    os.remove(box.config)
+    box.configure()
 
 
 @case(r"differs|changed|not the one", "warning")
@@ -364,6 +391,15 @@ def root_missing(box):
     box.given = ["--config", box.config, "--state-dir", box.state]
     yield "create it"
     os.mkdir(box.home + "/more")
+
+
+@case(r"is no folder, so it cannot be a root", "warning")
+def root_is_a_file(box):
+    write(box.home + "/more", b"")
+    box.set(roots=[box.root, box.home + "/more"])
+    box.given = ["--config", box.config, "--state-dir", box.state]
+    yield "correct `roots:`"
+    box.set(roots=[box.root])
 
 
 @case(r"lies inside the root", "error")

@@ -30,14 +30,18 @@ def linked_for(loader):
 
 def never_entered(exe):
     """A program that passes all checks and still is none: stderr, the history and status say which and why."""
-    spoilt = [("no_interpreter", b"#!/no/such/interpreter\n", "No such file or directory", "interpreter"),
+    spoilt = [("no_interpreter", b"#!HOME/no_loader.sh\n", "No such file or directory", "interpreter"),
               ("no_loader", linked_for("/no/such/loader"), "No such file or directory", "loader"),
               ("no_program", b"\x7fELF garbage", "Exec format error", "neither a program")]
     with world.World(exe, limits={"max_attempts": 1}) as baton:
+        # An interpreter that is there, and cannot be run.
+        with open(baton.home + "/no_loader.sh", "wb") as file:
+            file.write(linked_for("/no/such/loader"))
+        os.chmod(baton.home + "/no_loader.sh", 0o755)
         for name, content, error, guess in spoilt:
             program = f"{baton.home}/{name}.sh"
             with open(program, "wb") as file:
-                file.write(content)
+                file.write(content.replace(b"HOME", baton.home.encode()))
             os.chmod(program, 0o755)
             baton.settings["agents"] = {"worker": {"command": [program]}}
             baton.configure()
@@ -59,8 +63,21 @@ def never_entered(exe):
             check((status["condition"], status["reason"], status["do"]) == ("failed", "attempts_exhausted", do), status)
 
 
+def beside_the_root(exe):
+    """`cwd` may begin with a placeholder that is a whole path."""
+    with world.World(exe) as baton:
+        os.mkdir(baton.root + "/work")
+        baton.settings["agents"] = {"worker": {**baton.counting("sh", "-c", "pwd >here"), "cwd": "${root}/work"}}
+        baton.configure()
+        baton.ticket("a", "ready")
+        baton.once()
+        with open(baton.root + "/work/here") as file:
+            check(file.read() == os.path.realpath(baton.root) + "/work\n", "it was started elsewhere")
+
+
 def test(exe):
     never_entered(exe)
+    beside_the_root(exe)
     with world.World(exe, limits={"max_attempts": 1}) as baton:
         program = baton.home + "/program.sh"
         os.rename(baton.agent, program)
@@ -69,9 +86,16 @@ def test(exe):
         baton.start()
         baton.canary()
         aside = program + ".aside"
+
+        def interpreter(name):
+            with open(program) as file:
+                text = file.read()
+            world.write(program, ("#!" + name + "\n" + text.split("\n", 1)[1]).encode())
+            os.chmod(program, 0o755)
         faults = [("no_x", lambda: os.chmod(program, 0o644), lambda: os.chmod(program, 0o755), "execut"),
                   ("open", lambda: os.chmod(program, 0o757), lambda: os.chmod(program, 0o755), "writ"),
-                  ("gone", lambda: os.rename(program, aside), lambda: os.rename(aside, program), "program.sh")]
+                  ("gone", lambda: os.rename(program, aside), lambda: os.rename(aside, program), "program.sh"),
+                  ("interpreter", lambda: interpreter("/no/such"), lambda: interpreter("/bin/sh"), "the interpreter /no/such")]
         for name, spoil, mend, says in faults:
             flow = "rules/t/" + name
             spoil()

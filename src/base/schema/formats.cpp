@@ -69,6 +69,9 @@ bool is_date_time(std::string_view text) {
 }
 
 bool is_ipv4(std::string_view text) {
+  constexpr std::size_t kMostBytes = 15;
+  if (text.size() > kMostBytes)
+    return false;
   const std::vector<std::string> parts = split(text, '.');
   return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](const std::string& part) {
            if (part.empty() || part.size() > 3 || !all(part, is_digit))
@@ -96,12 +99,29 @@ std::optional<std::size_t> ipv6_groups(std::string_view text, bool last) {
 }
 
 bool is_ipv6(std::string_view text) {
+  constexpr std::size_t kMostBytes = 45;
+  if (text.size() > kMostBytes)
+    return false;
   const std::size_t gap = text.find("::");
   if (gap == std::string_view::npos)
     return ipv6_groups(text, true) == 8U;
   const auto left = ipv6_groups(text.substr(0, gap), false);
   const auto right = ipv6_groups(text.substr(gap + 2), true);
   return left && right && *left + *right < 8;
+}
+
+/// RFC 5321, section 4.1.2: what stands between the quotes of a local part. `wide`: letters of any
+/// language.
+bool is_quoted(std::string_view text, bool wide) {
+  const auto printable = [&](char c) { return is_ascii(c) ? c >= ' ' && c <= '~' : wide; };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool escaped = text[at] == '\\';
+    if (escaped && ++at == text.size())
+      return false;
+    if (!printable(text[at]) || (text[at] == '"' && !escaped))
+      return false;
+  }
+  return true;
 }
 
 /// `wide`: letters of any language.
@@ -119,7 +139,7 @@ bool is_mailbox(std::string_view text, bool wide) {
     return false;
   }
   if (local.size() > 1 && local.front() == '"' && local.back() == '"')
-    return local.substr(1, local.size() - 2).find('"') == std::string_view::npos;
+    return is_quoted(local.substr(1, local.size() - 2), wide);
   constexpr std::string_view kSpecial = "!#$%&'*+-/=?^_`{|}~.";
   return local.front() != '.' && local.back() != '.' &&
          local.find("..") == std::string_view::npos && all(local, [&](char c) {

@@ -127,8 +127,10 @@ bool is_name(const std::vector<std::string>& labels, int flags) {
 }  // namespace
 
 bool is_plain_hostname(std::string_view text) {
+  if (text.size() > kMostBytes)
+    return false;
   const std::vector<std::string> labels = split(text, '.');
-  return text.size() <= kMostBytes && std::all_of(labels.begin(), labels.end(), is_plain_label);
+  return std::all_of(labels.begin(), labels.end(), is_plain_label);
 }
 
 bool is_encoded_hostname(std::string_view text) {

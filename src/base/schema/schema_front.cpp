@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/json/numbers.h"
+#include "base/schema/uri.h"
 #include "base/text.h"
 
 namespace baton {
@@ -118,10 +119,15 @@ class TreeBuilder {
     return std::move(*next);
   }
 
-  /// The node of a schema; for a mere reference, the node of its target.
   NodeIndex node_for(SchemaPlace place) {
-    std::set<const Value*> seen;
     const std::string base = place.base;
+    return node_for(std::move(place), base);
+  }
+
+  /// The node of a schema; for a mere reference, the node of its target. `base`: as in
+  /// `is_reference`.
+  NodeIndex node_for(SchemaPlace place, const std::string& base) {
+    std::set<const Value*> seen;
     while (is_reference(place, base)) {
       if (!seen.insert(place.value).second)
         refuse(place, "$ref", "this $ref leads back to itself");
@@ -277,7 +283,7 @@ class TreeBuilder {
 
   void references(SchemaNode& node, const SchemaPlace& place) {
     if (keyword(place, "$ref") != nullptr)
-      node.all_of.push_back(node_for(target(place, "$ref")));
+      node.all_of.push_back(node_for(target(place, "$ref"), place.base));
     for (const std::string_view name : {"$dynamicRef", "$recursiveRef"}) {
       if (keyword(place, name) == nullptr)
         continue;
@@ -286,13 +292,14 @@ class TreeBuilder {
       bool dynamic = false;
       if (name == "$dynamicRef") {
         // Only a reference by such a name is dynamic.
-        const auto reference = json::text(*place.value, name);
+        const auto reference = json::text(*place.value, name).value_or(std::string_view{});
         anchor = json::text(*there.value, "$dynamicAnchor").value_or(std::string_view{});
-        dynamic = !anchor.empty() && reference->ends_with("#" + anchor);
+        dynamic = !anchor.empty() &&
+                  split_fragment(resolve_uri(place.base, reference)).fragment == anchor;
       } else {
         dynamic = json::boolean(*there.value, "$recursiveAnchor").value_or(false);
       }
-      const NodeIndex otherwise = node_for(there);
+      const NodeIndex otherwise = node_for(there, place.base);
       if (dynamic) {
         dynamic_names_.insert(anchor);
         node.dynamic = DynamicReference{std::move(anchor), otherwise};
@@ -430,17 +437,24 @@ class TreeBuilder {
     std::move(doubts.begin(), doubts.end(), std::back_inserter(doubts_));
   }
 
-  static std::vector<NodeIndex> in_place(const SchemaNode& node) {
+  /// The one place where a dynamic reference can lead; nothing if there are several.
+  std::optional<NodeIndex> only_target(const DynamicReference& reference) const {
+    const auto named =
+        std::count_if(tree_->dynamic_anchors.begin(), tree_->dynamic_anchors.end(),
+                      [&](const auto& row) { return row.first.second == reference.anchor; });
+    return named > 1 ? std::nullopt : std::optional(reference.otherwise);
+  }
+
+  std::vector<NodeIndex> in_place(const SchemaNode& node) const {
     std::vector<NodeIndex> out = node.all_of;
     out.insert(out.end(), node.any_of.begin(), node.any_of.end());
     out.insert(out.end(), node.one_of.begin(), node.one_of.end());
     for (const auto& part : {node.negated, node.condition, node.consequence, node.alternative})
       if (part)
         out.push_back(*part);
-    // Where else a dynamic reference leads is known only on the way. There the walk measures its
-    // depth.
-    if (node.dynamic)
-      out.push_back(node.dynamic->otherwise);
+    // Of several places, only the way decides. There the walk measures its depth.
+    if (const auto only = node.dynamic ? only_target(*node.dynamic) : std::nullopt)
+      out.push_back(*only);
     for (const auto& [name, part] : node.dependencies)
       out.push_back(part);
     return out;
@@ -484,9 +498,10 @@ class TreeBuilder {
   void mark_singles() {
     std::deque<SchemaNode>& nodes = tree_->nodes;
     for (SchemaNode& node : nodes)
-      node.single = node.never || (!node.has_members() && !node.has_items() && !node.contains &&
-                                   !node.property_names && !node.has_unevaluated() &&
-                                   node.dependencies.empty() && in_place(node).empty());
+      node.single =
+          node.never || (!node.has_members() && !node.has_items() && !node.contains &&
+                         !node.property_names && !node.has_unevaluated() && !node.dynamic &&
+                         node.dependencies.empty() && in_place(node).empty());
     tree_->walked = std::any_of(nodes.begin(), nodes.end(), [](const SchemaNode& node) {
       return node.has_unevaluated() || node.dynamic || node.max_contains || node.min_contains;
     });

@@ -80,11 +80,11 @@ Result<void> check_against(const DraftRow& draft, const Document& document,
 }  // namespace
 
 /// A meta-schema that is none of the drafts': it says which keywords its schemas have.
-Result<SchemaIndex::Meta> SchemaIndex::own_meta(const std::string& name) {
+Result<SchemaIndex::Meta> SchemaIndex::read_own_meta(const std::string& name) const {
   // Otherwise two of them could refer to each other without end.
   if (!checked_)
     return fail(Errc::schema, "a meta-schema may only refer to schemas of these drafts");
-  auto text = fetch_(split_fragment(name).document);
+  auto text = fetch_(name);
   if (!text)
     return tl::unexpected(text.error());
   const auto document = load_document(*text, Format::json, kSchemaLimits);
@@ -94,13 +94,26 @@ Result<SchemaIndex::Meta> SchemaIndex::own_meta(const std::string& name) {
       draft_row(json::text((*document)->root(), "$schema").value_or(std::string_view{}));
   if (row == nullptr)
     return fail(Errc::schema, "its own $schema names none of them either");
+  if (auto good = check_against(*row, **document, name); !good)
+    return fail(Errc::schema, describe(good.error()));
   auto keywords = SchemaKeywords::by_meta_schema((*document)->root(), row->draft);
   if (!keywords)
     return tl::unexpected(keywords.error());
-  auto tree = build_schema_tree(*text, split_fragment(name).document, fetch_, false);
+  auto tree = build_schema_tree(*text, name, fetch_, false);
   if (!tree)
     return fail(Errc::schema, describe(tree.error()));
   return Meta{*keywords, std::move(*tree)};
+}
+
+/// Many documents may name it, so it is read once.
+Result<SchemaIndex::Meta> SchemaIndex::own_meta(const std::string& name) {
+  const std::string uri = split_fragment(name).document;
+  if (const auto known = own_metas_.find(uri); known != own_metas_.end())
+    return known->second;
+  auto meta = read_own_meta(uri);
+  if (meta)
+    own_metas_.emplace(uri, *meta);
+  return meta;
 }
 
 Result<SchemaIndex::Meta> SchemaIndex::meta_of(const Document& document, const std::string& uri,

@@ -64,6 +64,7 @@ class SchemaIndex {
   Result<Meta> meta_of(const Document& document, const std::string& uri,
                        const SchemaKeywords& otherwise);
   Result<Meta> own_meta(const std::string& name);
+  Result<Meta> read_own_meta(const std::string& name) const;
   void index(const SchemaPlace& place);
   void index_anchors(const SchemaPlace& place);
   void index_parts(const SchemaPlace& place);
@@ -78,6 +79,7 @@ class SchemaIndex {
   std::vector<std::shared_ptr<const Document>> documents_;
   std::vector<std::string> uris_;
   std::vector<SchemaKeywords> keywords_;
+  std::map<std::string, Meta> own_metas_;  ///< by URI
   std::vector<DynamicAnchor> dynamic_anchors_;
   std::map<std::string, SchemaPlace> resources_;         ///< by absolute URI with fragment
   std::unordered_map<const Value*, std::string> bases_;  ///< of the indexed schemas

@@ -148,7 +148,8 @@ class Lint {
     for (const std::string_view part : {"then", "else"})
       if (has(part) && !has("if"))
         doubt_keyword(part, "has no effect without if");
-    if (has("if") && !has("then") && !has("else"))
+    // Later, what it looks at counts for `unevaluatedProperties`.
+    if (has("if") && !has("then") && !has("else") && keywords_.draft < SchemaDraft::draft2019_09)
       doubt_keyword("if", "has no effect without then or else");
     const Value* const items = json::child(schema_, "items");
     for (const std::string_view bound : {"minContains", "maxContains"})

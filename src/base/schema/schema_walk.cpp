@@ -14,6 +14,9 @@ constexpr std::size_t kMaxKept = 10'000;
 // A name may be as long as the document and occur in every pointer below it.
 constexpr std::size_t kMaxPointerBytes = 4U << 20U;
 
+// So many parts of a value are marked and put together in the time of a step.
+constexpr std::size_t kPartsPerStep = 64;
+
 // A main thread has 8 MiB.
 constexpr std::uintptr_t kMaxStackBytes = 3U << 20U;
 
@@ -30,11 +33,10 @@ std::size_t parts_of(const Value& value) {
 }
 
 /// Marks in `seen` what is marked in `more`; both are of the same value.
-void add_to(std::vector<bool>* seen, const std::vector<bool>& more) {
+void add_to(std::vector<unsigned char>* seen, const std::vector<unsigned char>& more) {
   if (seen != nullptr)
     for (std::size_t part = 0; part < more.size(); ++part)
-      if (more[part])
-        (*seen)[part] = true;
+      (*seen)[part] |= more[part];
 }
 
 std::size_t deepest(const Findings& findings) {
@@ -134,12 +136,12 @@ class SchemaWalk::Entered {
 
 void SchemaWalk::see(std::size_t part) {
   if (seen_ != nullptr)
-    (*seen_)[part] = true;
+    (*seen_)[part] = 1;
 }
 
 void SchemaWalk::see_all() {
   if (seen_ != nullptr)
-    seen_->assign(seen_->size(), true);
+    seen_->assign(seen_->size(), 1);
 }
 
 bool SchemaWalk::holds(NodeIndex index, const Value& value) {
@@ -150,8 +152,8 @@ bool SchemaWalk::holds(NodeIndex index, const Value& value) {
   if (!asks)
     return all_rules(index, value);
   // What rules beside this schema looked at does not count in it.
-  Seen mine(parts_of(value), false);
-  spend(1 + mine.size() / 64);
+  Seen mine(parts_of(value), 0);
+  spend(1 + mine.size() / kPartsPerStep);
   Seen* const outer = std::exchange(seen_, &mine);
   bool good = all_rules(index, value);
   if (good || sink_ != nullptr)
@@ -374,8 +376,8 @@ bool SchemaWalk::quietly(NodeIndex node, const Value& value) {
 bool SchemaWalk::fits(NodeIndex node, const Value& value) {
   if (seen_ == nullptr)
     return quietly(node, value);
-  Seen mine(seen_->size(), false);
-  spend(1 + mine.size() / 64);
+  Seen mine(seen_->size(), 0);
+  spend(1 + mine.size() / kPartsPerStep);
   Seen* const outer = std::exchange(seen_, &mine);
   Findings* const sink = std::exchange(sink_, nullptr);
   const bool good = holds(node, value);

@@ -55,7 +55,7 @@ class SchemaWalk {
  private:
   using Step = std::variant<std::string_view, std::size_t>;
   /// For each member or item of one value, whether a rule that holds looked at it.
-  using Seen = std::vector<bool>;
+  using Seen = std::vector<unsigned char>;
   class Entered;
 
   bool all_rules(NodeIndex index, const Value& value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/text.h"
 #include "workspace/command.h"
@@ -69,9 +70,15 @@ ExitCode doctor_command(Words words) {
   if (context) {
     daemon = take_daemon_path(*context, all);
     examine_configuration(*context, daemon, all);
-    for (const std::string& root : context->missing_roots())
-      all.push_back({Diagnosis::Level::warning, "root", root + ": there is no such folder",
-                     "create it; a running daemon serves it as soon as it exists"});
+    for (const std::string& root : context->missing_roots()) {
+      std::error_code error;
+      if (std::filesystem::exists(std::filesystem::symlink_status(root, error)))
+        diagnose(all, Diagnosis::Level::warning, "root",
+                 root + " is no folder, so it cannot be a root", "correct `roots:`");
+      else
+        diagnose(all, Diagnosis::Level::warning, "root", root + ": there is no such folder",
+                 "create it; a running daemon serves it as soon as it exists");
+    }
     examine_places(*context, all);
   } else {
     // Below a folder that is not there, or that nobody may read, is no configuration to correct.
@@ -79,7 +86,7 @@ ExitCode doctor_command(Words words) {
     all.push_back(
         {Diagnosis::Level::error, "configuration", describe(context.error()),
          wrong
-             ? "see docs/configuration.md; `baton schema config` prints the schema"
+             ? kCorrect
              : "put it there and let this user read it, or name another with --config or --root"});
   }
   examine_system(daemon, all);

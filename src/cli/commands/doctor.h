@@ -29,6 +29,11 @@ inline void diagnose(Diagnoses& all, Diagnosis::Level level, std::string check, 
   all.push_back({level, std::move(check), std::move(message), std::move(advice)});
 }
 
+/// What to do about a configuration that cannot be used.
+inline constexpr const char* kCorrect =
+    "correct it, or put a readable file there; docs/configuration.md explains it, `baton schema "
+    "config` prints its schema";
+
 /// Checks that need no configuration: system limits (those of the daemon with pid `daemon`, unless
 /// 0) and the shim.
 void examine_system(std::int64_t daemon, Diagnoses& all);

@@ -138,13 +138,13 @@ bool asked_into_a_root(const Context& context, Diagnoses& all) {
 /// Reports where the daemon would create the state folder.
 void examine_parents(const Context& context, Diagnoses& all) {
   for (const StateParent& parent : context.state_parents()) {
-    fs::path at = parent.path;
     std::error_code error;
+    fs::path at = fs::absolute(parent.path, error);
     if (root_around(context, parent.path))
       continue;
     while (!fs::exists(at, error) && at != at.parent_path())
       at = at.parent_path();
-    if (access(at.c_str(), W_OK | X_OK) == 0)
+    if (fs::is_directory(at, error) && access(at.c_str(), W_OK | X_OK) == 0)
       return diagnose(all, Level::fine, "state",
                       "none yet; baton will create it in " + parent.path);
     if (parent.asked_for)
@@ -307,8 +307,7 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
   const auto difference = context.difference();
   if (!context.faults().empty()) {
     for (const std::string& fault : context.faults())
-      diagnose(all, Level::error, "configuration", fault,
-               "see docs/configuration.md; `baton schema config` prints the schema");
+      diagnose(all, Level::error, "configuration", fault, kCorrect);
     return;
   }
   if (context.configuration().empty() && !difference.why.empty())

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
@@ -206,6 +207,31 @@ Result<std::string> search(const std::string& name, std::string_view path_variab
   return fail(Errc::not_found, "no such program in PATH", printable(name));
 }
 
+/// What the kernel would refuse: a file without content, or a script whose interpreter is not
+/// there. A program that may be executed but not read is taken as it is.
+Result<void> check_beginning(const std::string& path) {
+  constexpr std::size_t kMostLine = 256;
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kMostLine, '\0');
+  if (!file)
+    return {};
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.empty())
+    return fail(Errc::not_found, "is empty, so it is no program", path);
+  if (!head.starts_with("#!"))
+    return {};
+  const std::string_view line = trimmed(std::string_view(head).substr(2, head.find('\n') - 2));
+  const std::string interpreter(line.substr(0, line.find_first_of(" \t")));
+  std::error_code error;
+  if (interpreter.starts_with('/') && !std::filesystem::exists(interpreter, error) && !error)
+    return fail(Errc::not_found,
+                "needs the interpreter " + printable(interpreter, 200) +
+                    ", which its first line names and which is not there",
+                path);
+  return {};
+}
+
 }  // namespace
 
 Result<void> trusted_file(const std::string& path) {
@@ -275,6 +301,8 @@ Result<std::string> find_program(const std::string& name, std::string_view path_
                .string();
   }
   if (auto fine = check_program(path); !fine)
+    return pass_on(fine);
+  if (auto fine = check_beginning(path); !fine)
     return pass_on(fine);
   return path;
 }
