@@ -409,7 +409,7 @@ def no_program(exe):
     """A program that cannot be entered counts as an attempt, and nothing hangs."""
     with Runs(exe, {}) as runs:
         bad = runs.baton.home + "/bad.sh"
-        world.write(bad, b"#!/no/such/interpreter\n")
+        world.write(bad, b"\x7fELF garbage")
         os.chmod(bad, 0o755)
         runs.baton.settings["agents"] = {"default": {"command": [bad]}}
         runs.baton.configure()

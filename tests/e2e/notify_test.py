@@ -302,7 +302,7 @@ def failing(exe):
         baton.ticket("d", "done")
         wait_until(lambda: "took longer than its `timeout`" in log(), "the late one is said", log)
         baton.settings["notify"] = {"command": [baton.home + "/gone.sh"]}
-        write(baton.home + "/gone.sh", b"#!/nowhere\n")
+        write(baton.home + "/gone.sh", b"\x7fELF garbage")
         os.chmod(baton.home + "/gone.sh", 0o755)
         baton.configure()
         baton.call("reload")

@@ -212,12 +212,12 @@ def exec_failed(exe):
     """A program that passes all checks and cannot be run: `do` names it, and then the command."""
     with case(exe, limits={"max_attempts": 1}) as baton:
         program = baton.home + "/bin/there"
-        script(program, "#!/missing/interpreter\n")
+        script(program, "\x7fELF garbage")
         baton.settings["agents"]["worker"] = {"command": [program]}
         baton.configure()
         baton.start()
         baton.ticket("a", "ready")
-        baton.quotes("failed", "attempts_exhausted", "interpreter")
+        baton.quotes("failed", "attempts_exhausted", "neither a program")
         remedy = baton.remedy("failed", "attempts_exhausted")
         check(program in remedy and "`baton retry rules/t/a`" in remedy, remedy)
         script(program, "#!/bin/sh\nsleep 1000\n")

@@ -36,8 +36,9 @@ std::string_view kind_by_content(const Value& root) {
       }))
     return "fsm_loop/definition";
   const Value* const rules = json::child(root, "rules");
+  // One that acts on nothing has its version only.
   if (json::integer(root, "version") == 1 &&
-      (is_object(root, "agents") || is_object(root, "dialects") ||
+      (root.MemberCount() == 1 || is_object(root, "agents") || is_object(root, "dialects") ||
        (rules != nullptr && rules->IsArray())))
     return kConfiguration;
   return has_any(root, {"name"}) && has_any(root, {"command"}) && has_any(root, {"tested"})
