@@ -192,8 +192,8 @@ mkfifo "$folder/stderr.log"
 expect_exit 3 timeout 20 "$baton_binary" logs "$run" --stderr
 expect_err "is not a regular file"
 mv "$folder/kept" "$folder/stderr.log"
-expect_exit 0 baton retry groups A
-expect_out "there is nothing to forgive: no attempt has counted"
+expect_exit 1 baton retry groups A
+expect_err "no attempt has failed; \`baton resume rules/groups\` lets it go on"
 expect_exit 0 baton resume --all --no-wait
 # Nobody has waited for it to be heard, and who waits for a stopped flow is told that it is stopped.
 until_true shows running baton status groups
@@ -221,7 +221,7 @@ cp baton.yaml kept.yaml
 looks() {  # WARNING
   local words
   for words in "status groups" "agents" "events" "logs $run" "prompt $run" "explain groups" \
-    "pause groups" "resume groups" "stop groups" "retry groups A" "resume --all"; do
+    "pause groups" "resume groups" "stop groups" "resume --all"; do
     # shellcheck disable=SC2086  # several words
     expect_exit 0 baton $words
     expect_err "warning: "

@@ -69,8 +69,29 @@ std::string provider_remedy(const Hold& hold) {
              : "`baton limits` lists the provider, and `baton limits --clear PROVIDER` tries now";
 }
 
+/// Whether `lift` would change anything.
+bool would_lift(const FlowRecord& record) {
+  FlowRecord passed = record;
+  pass_failed(passed);
+  return record.control.control != Control::run || !record.control.started ||
+         !record.notified.reverted.empty() || !record.logs.changed.empty() ||
+         passed.logs.passed != record.logs.passed ||
+         std::any_of(record.stages.begin(), record.stages.end(), [&](const auto& row) {
+           const auto entries = record.entries.find(row.first);
+           return row.second.entries > 1 ||
+                  (entries != record.entries.end() && entries->second.size() > 1);
+         });
+}
+
 Answer resume(FlowRecord& record, Draft& draft) {
   const Hold* const waits = provider_hold(record);
+  if (record.id != FlowId{} && waits == nullptr && !would_lift(record)) {
+    const FlowRecord* const root = draft.find(FlowId{});
+    const bool all = root != nullptr && root->control.control != Control::run;
+    return {false, "it is neither paused nor stopped" +
+                       (all ? " by itself, but the whole root is: `baton resume --all`"
+                            : "; `baton explain " + text(record.id) + "` says what it waits for")};
+  }
   const std::string but =
       waits == nullptr ? "" : ", but it waits: " + waits->why + "; " + provider_remedy(*waits);
   lift(record, draft);
@@ -99,11 +120,25 @@ std::vector<Run> to_forgive(const Request& request, const FlowRecord& record) {
 }
 
 Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
+  const std::vector<Run> runs = to_forgive(request, record);
+  const auto counts = [](const Run& run) {
+    return (!is_put_back(run.outcome) && run.outcome != Outcome::voided) ||
+           run.reason == kCouldNotStop;
+  };
+  // Only what counted, or makes the next try wait, is an attempt to be forgiven.
+  const bool worth = std::any_of(runs.begin(), runs.end(), [&](const Run& run) {
+    return counts(run) || run.outcome == Outcome::voided || left_something(run);
+  });
+  if (!runs.empty() && !worth && record.origin.attempts.empty())
+    return {false, "no attempt has failed" +
+                       (record.control.control == Control::run
+                            ? std::string()
+                            : "; `baton resume " + text(record.id) + "` lets it go on")};
   std::size_t done = 0;  // succeeded and left processes
   std::size_t forgiven = 0;
   std::size_t counted = 0;  // stopped and voided attempts never counted
   bool voided = false;      // a voided attempt waits before the next try
-  for (Run run : to_forgive(request, record)) {
+  for (Run run : runs) {
     forgive(run);
     draft.put(record, run);
     if (!run.forgiven) {
@@ -112,8 +147,7 @@ Answer retry(const Request& request, FlowRecord& record, Draft& draft) {
     }
     ++forgiven;
     voided = voided || run.outcome == Outcome::voided;
-    const bool counts = !is_put_back(run.outcome) && run.outcome != Outcome::voided;
-    counted += counts || run.reason == kCouldNotStop ? 1U : 0U;
+    counted += counts(run) ? 1U : 0U;
   }
   for (const FormerAttempts& former : record.origin.attempts)
     if (request.subject.empty() || request.subject == former.subject) {
