@@ -194,7 +194,8 @@ def sweep(baton, killat, step):
         places += 1
         stop += step
     print(f"power cut at {places} of about {stop} stops: interrupted {dict(hit)}, else run once {kept}")
-    if places > 10:
+    # A dozen cuts may all meet a moment without a run; hundreds cannot.
+    if places > 100:
         check(sum(hit.values()), "no cut met a run")
         check(kept, "every run was interrupted")
 
