@@ -836,7 +836,7 @@ def not_put_aside(exe):
         write(baton.root + "/say/a.json", {"decision": "approve"})
         write(baton.root + "/say/.decided", b"")
         baton.start()
-        wait_until(lambda: baton.lines("status"), "it is seen")
+        wait_until(lambda: sum(each["event"] == "accepted" for each in baton.lines("events")) == 2, "both are seen")
         baton.ticket("a", "built")
 
         def line():
