@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/text.h"
+#include "daemon/log.h"
 #include "engine/decide/status.h"
 #include "engine/state/flow_record.h"
 
@@ -222,7 +223,13 @@ void Notifier::tell(const std::string& root, const Event& event, const FactsOf& 
   const bool sent = row != nullptr && row->told != Told::never && !notify_.empty();
   const bool asked = facts_of && (sent || (row != nullptr && row->told == Told::if_gone));
   const auto facts = asked ? facts_of(event) : std::nullopt;
-  spdlog::log(level_of(event, row, facts), printable(line));
+  log_with_fields(level_of(event, row, facts), printable(line),
+                  {{"BATON_EVENT", event.event},
+                   {"BATON_FLOW", event.flow == FlowId{} ? "" : text(event.flow)},
+                   {"BATON_SUBJECT", event.subject},
+                   {"BATON_ROLE", event.role},
+                   {"BATON_RUN", event.run},
+                   {"BATON_ROOT", root}});
   if (event.event == "back" || event.event == "accepted")
     gone_.erase({root, event.flow});
   if (!sent || !is_news(root, event, facts))

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -14,11 +13,10 @@
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
 #include "base/text.h"
+#include "daemon/log.h"
 #include "daemon/notifier.h"
 #include "daemon/served_roots.h"
 #include "daemon/service.h"
@@ -26,37 +24,10 @@
 #include "io/system/clock.h"
 #include "io/system/descriptor_limit.h"
 #include "io/system/service_manager.h"
-#include "io/system/stderr_lines.h"
 #include "io/system/users.h"
 
 namespace baton {
 namespace {
-
-/// Writes the log to stderr and never waits for its reader.
-class ErrorSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
- protected:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    const std::string_view text(line.data(), line.size());
-    lines_.write(in_github_job_ ? without_workflow_commands(std::string(text)) : text);
-  }
-  void flush_() override {}
-
- private:
-  StderrLines lines_{STDERR_FILENO};
-  bool in_github_job_ = variable("GITHUB_ACTIONS") == "true";
-};
-
-/// Lines of the log are printable (base/text.h). They begin with a time, except under systemd,
-/// which adds its own.
-void begin_log() {
-  const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("baton", std::make_shared<ErrorSink>()));
-  spdlog::set_pattern(journal ? "%v" : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v",
-                      spdlog::pattern_time_type::utc);
-}
 
 constexpr int kServed = 75;  ///< the exit code if another daemon serves the root
 constexpr Millis kSecond{1000};
