@@ -1,8 +1,8 @@
-# Writes which versions of which libraries are inside: CPP for `baton --version --json`, and SPDX, an SPDX 2.3 document.
+# Writes what is inside, the commit and which versions of which libraries: CPP for `baton --version --json`, and SPDX, an SPDX 2.3 document.
 # LIBRARIES: NAME=WHAT=HOW=WHERE, joined by '|'. WHAT is a Debian package or a file of one, HOW is header, static or shared,
 # WHERE is the program that has it. Versions are those that dpkg knows when this runs, else `unknown`: with those of Debian one
 # sees which security updates are in. Files that would stay the same are not touched.
-# Run as: cmake -DLIBRARIES=... -DVERSION=<of baton> -DCPP=<file> -DSPDX=<file> -P scripts/libraries.cmake
+# Run as: cmake -DLIBRARIES=... -DVERSION=<of baton> -DSOURCE=<folder> -DCPP=<file> -DSPDX=<file> -P scripts/libraries.cmake
 cmake_minimum_required(VERSION 3.25)
 
 find_program(DPKG_QUERY dpkg-query)
@@ -35,6 +35,17 @@ function(percent_encoded out text)
   endforeach()
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
+
+# The commit of a checkout; empty for sources that came without one.
+set(commit "")
+find_program(GIT git)
+if(GIT AND EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse HEAD OUTPUT_VARIABLE answer RESULT_VARIABLE code ERROR_QUIET
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(code EQUAL 0)
+    set(commit "${answer}")
+  endif()
+endif()
 
 set(distribution debian)
 if(EXISTS /etc/os-release)
@@ -105,6 +116,7 @@ constexpr std::array<Library, ${count}> kLibraries = {{
 ${rows}}};
 }  // namespace
 std::span<const Library> libraries() { return kLibraries; }
+std::string_view commit() { return \"${commit}\"; }
 }  // namespace baton
 ")
 

@@ -1,8 +1,9 @@
 #pragma once
 
-// The libraries inside the two programs, with their versions. A security update of a library that
-// is linked statically mends nothing before baton is built again, so `baton --version --json` says
-// what is inside. scripts/libraries.cmake writes the source when baton is built.
+// The commit that was built, and the libraries inside the two programs with their versions. A
+// security update of a library that is linked statically mends nothing before baton is built again,
+// so `baton --version --json` says what is inside. scripts/libraries.cmake writes the source when
+// baton is built.
 
 #include <span>
 #include <string_view>
@@ -17,5 +18,8 @@ struct Library {
   std::string_view program;  ///< `baton` or `baton-shim`
 };
 std::span<const Library> libraries();
+
+/// Of the sources; empty if they were built outside of a git checkout.
+std::string_view commit();
 
 }  // namespace baton

@@ -10,14 +10,23 @@
 #include <fcntl.h>
 
 #include "base/json/json.h"
+#include "base/schema/schema_keywords.h"
 #include "base/text.h"
 #include "cli/libraries.h"
 #include "config/registry.h"
+#include "io/journal/journal.h"
 #include "workspace/command.h"
 #include "workspace/options.h"
 #include "workspace/output.h"
 
 namespace baton {
+
+namespace {
+
+/// What scripts may have to ask for, because an older baton lacks it.
+constexpr std::array<std::string_view, 2> kFeatures = {"journald_fields", "journal_copy"};
+
+}  // namespace
 
 ExitCode version_command(Words words) {
   bool as_json = false;
@@ -25,7 +34,8 @@ ExitCode version_command(Words words) {
                   {{ExitCode::fine, "printed"},
                    {ExitCode::usage, "wrong usage"},
                    {ExitCode::unreachable, "stdout did not take it"}});
-  options.flag("--json", as_json, "As one object: version, dialects, libraries");
+  options.flag("--json", as_json,
+               "As one object: version, commit, features, schemas, dialects, libraries");
   if (const auto over = options.parse(words))
     return *over;
   if (!as_json) {
@@ -42,8 +52,16 @@ ExitCode version_command(Words words) {
                               {"package", each.package},
                               {"linked", each.linked},
                               {"program", each.program}}));
+  Json features = Json::array();
+  for (const std::string_view each : kFeatures)
+    features.push(Json(each));
+  const Json schemas = Json::object(
+      {{"configuration", 1}, {"journal", journal_version()}, {"json_schema", draft_names()}});
   print_line(Json::object({{"schema", "baton/version/v1"},
                            {"version", BATON_VERSION},
+                           {"commit", commit().empty() ? Json() : Json(commit())},
+                           {"features", features},
+                           {"schemas", schemas},
                            {"dialects", names},
                            {"libraries", inside}}));
   return finish();

@@ -82,13 +82,18 @@ Result<void> RootService::open(const std::string& shim) {
   remember_last_root(served_.state_folder, *root_);
   if (auto alone = refuse_agents_without_journal(served_.root, served_.state_folder); !alone)
     return alone;
-  auto journal = open_journal(served_.state_folder);
+  std::optional<JournalUpgrade> upgraded;
+  auto journal = open_journal(served_.state_folder, &upgraded);
   // On a full disk, baton uses up its reserve of space, because running agents need a daemon.
   while (!journal && journal.error().code == Errc::no_space &&
          release_reserve(served_.state_folder))
-    journal = open_journal(served_.state_folder);
+    journal = open_journal(served_.state_folder, &upgraded);
   if (!journal)
     return pass_on(journal);
+  if (upgraded)
+    spdlog::info("the journal of an older baton was brought from version " +
+                 std::to_string(upgraded->from) + " to " + std::to_string(upgraded->to) +
+                 "; as it was before, it is in " + printable(upgraded->copy));
   journal_ = std::move(*journal);
   auto state = open_folder(served_.state_folder);
   if (!state)

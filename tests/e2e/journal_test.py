@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import tarfile
 import time
 
 import world
@@ -123,6 +124,65 @@ def damaged(exe, what):
         done = subprocess.run([baton.exe, "doctor", *baton.places()], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=world.PATIENCE, user=user)
         check(done.returncode == 1 and said in done.stdout, "doctor:", what, done.returncode, done.stdout, done.stderr)
+
+
+def of_earlier_versions(exe):
+    """A kept journal is brought up to date, after it was copied, and everything in it still counts: nothing is started
+    again but what was at work. An older baton, which is what reads the copy, has all of it, too."""
+    packed = sorted(glob.glob(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + "/journals/*.tar.gz"))
+    check(packed, "no journals are kept")
+    for each in packed:
+        with world.World(exe) as baton:
+            check(baton.once().returncode == 0)
+            path = journal_of(baton)
+            state = os.path.dirname(path)
+            shutil.rmtree(state)
+            os.mkdir(state, 0o750)
+            with tarfile.open(each) as kept:
+                kept.extractall(state)
+            for flow, status in (("a", "done"), ("b", "done"), ("fails", "ready"), ("long", "ready"), ("rests", "waiting")):
+                baton.ticket(flow, status)
+
+            def content(database):
+                with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as journal:
+                    tables = [row[0] for row in journal.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
+                    return {table: sorted(journal.execute(f"SELECT * FROM {table}"), key=repr) for table in tables}
+            before = content(path)
+            version = dict(before["meta"])["schema_version"]
+            said = baton.call("status", code=3).stderr
+            check(f"has version {version}" in said and "`baton run` brings it up to date" in said, said)
+            write(f"{state}/journal.db.v1", b"of an upgrade before")
+            done = baton.once()
+            check(f"from version {version} to " in done.stderr and f"it is in {path}.v{version}" in done.stderr, done)
+            check(content(f"{path}.v{version}") == before, "the copy is another one")
+            check(os.stat(f"{path}.v{version}").st_mode & 0o777 == 0o640, "others may read the copy")
+            check(glob.glob(f"{path}.v*") == [f"{path}.v{version}"], glob.glob(f"{path}.v*"))
+            check([start.flow for start in baton.starts()] == ["rules/t/long"], baton.starts())
+            lines = {line["flow"]: (line["condition"], line["attempt"]) for line in baton.lines("status")}
+            check(lines["rules/t/fails"] == ("failed", 3) and lines["rules/t/rests"][0] == "paused", lines)
+            runs = baton.lines("agents")
+            check(len(runs) == 7 and len([run for run in runs if run["flow"] == "rules/t/fails"]) == 3, runs)
+            with contextlib.closing(sqlite3.connect(path)) as journal, journal:
+                journal.execute("UPDATE meta SET value = 99 WHERE name = 'schema_version'")
+            done = baton.once()
+            check(done.returncode == 3 and "use that one (0.2.0 or later)" in done.stderr, done)
+
+
+def copied_before_the_upgrade(exe):
+    """Without a place for the copy, the journal stays as it is, and the daemon says why."""
+    with world.World(exe) as baton:
+        check(baton.once().returncode == 0)
+        path = journal_of(baton)
+        with contextlib.closing(sqlite3.connect(path)) as journal, journal:
+            journal.execute("UPDATE meta SET value = 10 WHERE name = 'schema_version'")
+            journal.execute("DROP TABLE logs")
+        os.mkdir(path + ".v10.new")
+        done = baton.once()
+        check(done.returncode == 3 and "cannot copy the journal before the upgrade" in done.stderr, done)
+        with contextlib.closing(sqlite3.connect(path)) as journal:
+            check(journal.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone() == (10,), "it was upgraded")
+        os.rmdir(path + ".v10.new")
+        check(baton.once().returncode == 0 and os.path.exists(path + ".v10"))
 
 
 def begun_anew(exe):
@@ -493,7 +553,7 @@ def test(exe):
     for how in LOSSES:
         wal_lost(exe, how)
         print("wal_lost", how, "passed", flush=True)
-    for part in (answered_once, begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
+    for part in (answered_once, of_earlier_versions, copied_before_the_upgrade, begun_anew, while_running, looked_at_meanwhile, backup_restored, forgotten_and_known, wal_removed_while_running,
                  copied_state, just_made, kept_as_configured, moved_state, state_elsewhere,
                  root_renamed, read_by_group):
         part(exe)

@@ -650,7 +650,13 @@ TEST_CASE("a journal of a newer baton is left alone") {
   const auto journal = open_journal(scratch.path());
   REQUIRE(!journal.has_value());
   CHECK(journal.error().code == Errc::io);
-  CHECK(journal.error().message.find("newer baton") != std::string::npos);
+  CHECK(journal.error().message.find("newer baton; use that one (0.2.0 or later)") !=
+        std::string::npos);
+  tamper(scratch.path(), "UPDATE meta SET value = 11203 WHERE name = 'needs_baton'");
+  CHECK(open_journal(scratch.path()).error().message.find("(1.12.3 or later)") !=
+        std::string::npos);
+  tamper(scratch.path(), "DELETE FROM meta WHERE name = 'needs_baton'");
+  CHECK(open_journal(scratch.path()).error().message.find("(a newer one)") != std::string::npos);
   CHECK(read_journal(scratch.path()).error().code == Errc::io);
 }
 

@@ -233,7 +233,8 @@ std::string journal_path(const std::string& state_folder) {
   return state_folder + "/journal.db";
 }
 
-Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
+Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder,
+                                              std::optional<JournalUpgrade>* upgraded) {
   const std::string path = journal_path(state_folder);
   struct statfs facts {};
   if (statfs(state_folder.c_str(), &facts) != 0)
@@ -260,8 +261,12 @@ Result<std::unique_ptr<Journal>> open_journal(const std::string& state_folder) {
   auto ready = (*db)->execute(
       "PRAGMA synchronous=FULL; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; "
       "PRAGMA journal_size_limit=16777216; PRAGMA foreign_keys=OFF;");
-  if (ready)
-    ready = migrate_journal(**db);
+  if (ready) {
+    auto migrated = migrate_journal(**db, path);
+    ready = migrated ? Result<void>() : pass_on(migrated);
+    if (migrated && upgraded != nullptr)
+      *upgraded = *std::move(migrated);
+  }
   if (!ready) {
     if (ready.error().where.empty())
       ready.error().where = path;

@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "core/ports.h"
+#include "io/journal/journal.h"
 #include "io/journal/sqlite.h"
 
 namespace baton::rows {
@@ -77,11 +79,14 @@ Result<bool> was_accepted(sqlite::Database& db, const std::string& path, const D
 
 namespace baton {
 
-/// Errc::io if a newer baton wrote the journal.
+/// Errc::io if a newer baton wrote the journal; says which version of baton can read it.
 Result<void> refuse_newer_journal(sqlite::Database& db);
 
-/// Brings the tables to the version of this program, all in one transaction.
-Result<void> migrate_journal(sqlite::Database& db);
+/// Brings the tables to the version of this program, all in one transaction. Before that it copies
+/// the journal, which lies at `path`, to `PATH.vN`, with N the version it has; nothing for a new
+/// journal and for one that is up to date.
+Result<std::optional<JournalUpgrade>> migrate_journal(sqlite::Database& db,
+                                                      const std::string& path);
 
 /// For readers, who may not migrate. Errc::not_found: the journal is empty. Errc::io: it has
 /// another version than this program.

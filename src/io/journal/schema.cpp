@@ -1,10 +1,19 @@
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <optional>
 #include <string>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "io/files/fd.h"
+#include "io/journal/journal.h"
 #include "io/journal/rows.h"
+#include "io/journal/sqlite.h"
 
 namespace baton {
 namespace {
@@ -131,6 +140,9 @@ CREATE TABLE logs(
 )sql"};
 
 constexpr auto kNewest = static_cast<std::int64_t>(kMigrations.size());
+/// The first baton that reads kNewest. It stands in the journal as a number, 200 for 0.2.0, so that
+/// an older one can say what is needed.
+constexpr std::int64_t kNeedsBaton = 200;
 constexpr std::int64_t kFirstWithSeals = 6;
 
 /// 0: no table yet.
@@ -160,10 +172,54 @@ Result<std::int64_t> version_of(sqlite::Database& db) {
   return version;
 }
 
-tl::unexpected<Error> newer(std::int64_t version) {
+/// `0.2.0 or later`, as the journal says; `a newer one` if it does not.
+std::string needed_baton(sqlite::Database& db) {
+  auto query = db.prepare("SELECT value FROM meta WHERE name = 'needs_baton'");
+  auto row = query ? (*query)->step() : tl::unexpected(query.error());
+  const std::int64_t needs = row && *row ? (*query)->integer() : 0;
+  if (query)
+    (*query)->reset();
+  if (needs <= 0)
+    return "a newer one";
+  constexpr std::int64_t kDigits = 100;
+  return std::to_string(needs / kDigits / kDigits) + "." +
+         std::to_string(needs / kDigits % kDigits) + "." + std::to_string(needs % kDigits) +
+         " or later";
+}
+
+tl::unexpected<Error> newer(sqlite::Database& db, std::int64_t version) {
   return fail(Errc::io, "the journal has version " + std::to_string(version) +
                             ", this baton knows up to " + std::to_string(kNewest) +
-                            ": it was written by a newer baton; use that one");
+                            ": it was written by a newer baton; use that one (" + needed_baton(db) +
+                            ")");
+}
+
+std::string copy_path(const std::string& journal, std::int64_t version) {
+  return journal + ".v" + std::to_string(version);
+}
+
+/// Copies the journal with all that is committed. The copy has its name only when it is whole.
+Result<void> copy_journal(sqlite::Database& db, const std::string& copy) {
+  const std::string made = copy + ".new";
+  if (unlink(made.c_str()) != 0 && errno != ENOENT)
+    return system_error(errno, "cannot copy the journal before the upgrade", made);
+  // Made first, because SQLite would use the umask.
+  const Fd file(open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640));
+  if (!file)
+    return system_error(errno, "cannot copy the journal before the upgrade", made);
+  auto statement = db.prepare("VACUUM INTO ?");
+  auto done = statement ? (*statement)->add(made).run() : pass_on(statement);
+  if (done && (fsync(file.get()) != 0 || rename(made.c_str(), copy.c_str()) != 0))
+    done = system_error(errno, "cannot copy the journal before the upgrade", made);
+  if (!done) {
+    (void)unlink(made.c_str());
+    return done;
+  }
+  const Fd folder(
+      open(copy.substr(0, copy.rfind('/')).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder || fsync(folder.get()) != 0)
+    return system_error(errno, "cannot sync the copy of the journal", copy);
+  return {};
 }
 
 }  // namespace
@@ -172,15 +228,28 @@ Result<void> refuse_newer_journal(sqlite::Database& db) {
   const auto version = version_of(db);
   if (!version)
     return tl::unexpected(version.error());
-  return *version > kNewest ? Result<void>(newer(*version)) : Result<void>();
+  return *version > kNewest ? Result<void>(newer(db, *version)) : Result<void>();
 }
 
-Result<void> migrate_journal(sqlite::Database& db) {
+std::int64_t journal_version() {
+  return kNewest;
+}
+
+Result<std::optional<JournalUpgrade>> migrate_journal(sqlite::Database& db,
+                                                      const std::string& path) {
   auto version = version_of(db);
   if (!version)
     return pass_on(version);
   if (*version >= kNewest)
-    return {};
+    return std::nullopt;
+  std::optional<JournalUpgrade> upgrade;
+  if (*version > 0) {
+    upgrade = JournalUpgrade{*version, kNewest, copy_path(path, *version)};
+    if (auto copied = copy_journal(db, upgrade->copy); !copied)
+      return pass_on(copied);
+    for (std::int64_t other = 1; other < *version; ++other)
+      (void)unlink(copy_path(path, other).c_str());
+  }
   // One transaction for all versions, so that no reader sees a version in between.
   std::string sql = "BEGIN IMMEDIATE;";
   if (*version == 0)
@@ -188,15 +257,18 @@ Result<void> migrate_journal(sqlite::Database& db) {
   for (auto next = static_cast<std::size_t>(*version); next < kMigrations.size(); ++next)
     sql += kMigrations[next];
   sql += "INSERT INTO meta(name, value) VALUES('schema_version', " + std::to_string(kNewest) +
+         "), ('needs_baton', " + std::to_string(kNeedsBaton) +
          ") ON CONFLICT(name) DO UPDATE SET value = excluded.value;";
   auto done = db.execute(sql);
   if (done && *version < kFirstWithSeals)
     done = rows::seal_all(db);
   if (done)
     done = db.execute("COMMIT");
-  if (!done)
+  if (!done) {
     db.rollback();
-  return done;
+    return pass_on(done);
+  }
+  return upgrade;
 }
 
 Result<void> check_journal_version(sqlite::Database& db) {
@@ -206,7 +278,7 @@ Result<void> check_journal_version(sqlite::Database& db) {
   if (*version == 0)
     return fail(Errc::not_found, "the journal is empty: no daemon has served this root yet");
   if (*version > kNewest)
-    return newer(*version);
+    return newer(db, *version);
   if (*version < kNewest)
     return fail(Errc::io, "the journal has version " + std::to_string(*version) +
                               ", this baton reads " + std::to_string(kNewest) +
