@@ -24,7 +24,8 @@ namespace baton {
 namespace {
 
 /// What scripts may have to ask for, because an older baton lacks it.
-constexpr std::array<std::string_view, 2> kFeatures = {"journald_fields", "journal_copy"};
+constexpr std::array<std::string_view, 3> kFeatures = {"backend_systemd", "journal_copy",
+                                                       "journald_fields"};
 
 }  // namespace
 

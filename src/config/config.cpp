@@ -426,6 +426,7 @@ Config read_config(const Fields& fields, const TimeZones* zones, Findings& findi
         Json::object({{"rules", read_rules(rules, config.limits.run, config.limits.retry)}}));
   for (auto& [name, options] : config.dialects)
     read_ignored(fields, options);
+  config.systemd_units = fields.child("backend").text("type") == "systemd";
   const Fields notify = fields.child("notify");
   config.notify = notify.texts("command");
   config.notify_timeout = notify.duration("timeout").value_or(config.notify_timeout);

@@ -109,6 +109,7 @@ struct Config {
   /// max_backoff_ms}` and `run: {timeout_ms, idle_timeout_ms, kill_grace_ms, log_cap_bytes}`, each
   /// only if the rule sets it.
   std::vector<std::pair<std::string, Json>> dialects;
+  bool systemd_units = false;       ///< `backend: { type: systemd }`: runs are transient units
   std::vector<std::string> notify;  ///< argv; empty: none
   Millis notify_timeout{30'000};
   /// relative to the configuration; empty: the root of the command

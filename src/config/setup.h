@@ -117,7 +117,8 @@ struct Setup {
   std::map<std::string, FlowCaps> rule_caps;  ///< of each flow, where a rule has its own
   CapTable caps;                              ///< of more than one flow
   AllHours hours;
-  std::string configuration;  ///< real path of its file; sums are counted for each configuration
+  bool systemd_units = false;  ///< runs are transient units of systemd
+  std::string configuration;   ///< real path of its file; sums are counted for each configuration
   OnInterrupted on_interrupted = OnInterrupted::hold;
   /// At the first start on a root, at most this many existing flows may start something.
   std::size_t max_existing = 20;

@@ -70,6 +70,7 @@ inline constexpr const char* kShimMisfit =
     "shim_misfit";  ///< the shim has another protocol version
 inline constexpr const char* kShimUnready =
     "shim_unready";  ///< the shim lacks something a start needs
+inline constexpr const char* kUnitRefused = "unit_refused";  ///< systemd made no unit for it
 
 /// Reason of a run that may have left processes that still live.
 inline constexpr const char* kCouldNotStop = "could_not_stop";

@@ -34,6 +34,9 @@ std::string meaning(const Run& run) {
            "restart the daemon";
   if (run.reason == kShimUnready)
     return ": baton-shim found no processes, no room or no folder for the start";
+  if (run.reason == kUnitRefused)
+    return ": systemd made no unit for it; perhaps one of the same name still runs: `systemctl "
+           "list-units 'baton-*'`";
   return shim_says(run);
 }
 

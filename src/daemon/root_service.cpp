@@ -116,6 +116,16 @@ Result<void> RootService::open(const std::string& shim) {
     options.runs.group = info.st_gid;
   options.shim = shim;
   options.cgroup = delegated_cgroup();
+  options.root = served_.root;
+  if (served_.setup.systemd_units) {
+    if (auto units = find_systemd_units(); units)
+      options.units = std::move(*units);
+    else
+      spdlog::warn(
+          "`backend: { type: systemd }` cannot be used, so agents are started as "
+          "processes: " +
+          printable(baton::describe(units.error())));
+  }
   options.reap_others = getpid() == 1;
   options.keep_spare = true;
   agents_ = process_agents(loop_, std::move(options), [this](RunEnded ended) {
@@ -323,6 +333,8 @@ void RootService::take_configuration(const ServedRoot& by) {
 
 void RootService::reconfigure(std::unique_ptr<ConfiguredParts> parts, const ServedRoot& by) {
   take_configuration(by);
+  if (by.setup.systemd_units != served_.setup.systemd_units)
+    spdlog::warn("`backend` has changed; it counts when the daemon is started again");
   served_.setup = by.setup;
   prompt_faults_ = prompt_faults(served_.setup.dialects);
   // The state folder stays the same while the root is served, even if the configuration names

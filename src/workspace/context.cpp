@@ -501,6 +501,7 @@ Result<Setup> Context::setup(const std::string& root) const {
   setup.hours = config_.hours;
   setup.load = load_limits(config_);
   setup.configuration = configuration_;
+  setup.systemd_units = config_.systemd_units;
   setup.on_interrupted = config_.on_interrupted;
   setup.act_on_reverted = config_.act_on_reverted;
   if (configuration_.empty())

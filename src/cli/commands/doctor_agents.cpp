@@ -1,6 +1,8 @@
 // The part of `baton doctor` about limits of agents that do not do what people expect of them.
 
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "base/time.h"
 #include "cli/commands/doctor.h"
@@ -43,14 +45,42 @@ void examine_shared_folder(const Role& role, const AgentSpec& spec, const Setup&
        "give it a `timeout`, or a folder of its own with `cwd`");
 }
 
-void examine_cgroup_limit(const Role& role, bool wanted, const std::string& key,
-                          const std::string& controller, std::int64_t daemon, Diagnoses& all) {
-  const std::string why = wanted ? unenforced_limit(daemon, controller) : std::string();
+/// The units of agents, as this user can make them.
+std::optional<SystemdUnits> examine_units(Diagnoses& all) {
+  auto units = find_systemd_units();
+  if (units)
+    all.push_back(
+        {Diagnosis::Level::fine, "agent", "agents are transient units below " + units->slice, ""});
+  else
+    warn(all,
+         "`backend: { type: systemd }` cannot be used, so agents are started as processes: " +
+             describe(units.error()),
+         "mend that, or remove `backend`");
+  return units ? std::optional(*std::move(units)) : std::nullopt;
+}
+
+void examine_limit(const Role& role, const std::string& key, const std::string& why,
+                   const std::string& advice, Diagnoses& all) {
   if (!why.empty())
     warn(all, role + ": `" + key + "` is not enforced: " + why,
-         "run baton as a service with `Delegate=yes` and `DelegateSubgroup=daemon` (systemd 254 or "
-         "later), as the unit files do, or remove `" +
-             key + "`");
+         advice + ", or remove `" + key + "`");
+}
+
+/// Limits that need a controller of cgroups.
+void examine_cgroup_limits(const Role& role, const AgentSpec& spec, std::int64_t daemon,
+                           const std::optional<SystemdUnits>& units, Diagnoses& all) {
+  const auto examine = [&](bool wanted, const std::string& key, const std::string& controller) {
+    if (wanted && units)
+      examine_limit(role, key, unenforced_limit(*units, controller),
+                    "let the kernel use cgroups of version 2 alone", all);
+    else if (wanted)
+      examine_limit(role, key, unenforced_limit(daemon, controller),
+                    "run baton as a service with `Delegate=yes` and `DelegateSubgroup=daemon` "
+                    "(systemd 254 or later), as the unit files do",
+                    all);
+  };
+  examine(spec.memory_max_bytes > 0, "memory_max", "memory");
+  examine(spec.tasks_max > 0, "tasks_max", "pids");
 }
 
 void examine_user(const Role& role, const AgentSpec& spec, std::int64_t daemon, Diagnoses& all) {
@@ -81,12 +111,12 @@ void examine_secrets(const Setup& setup, Diagnoses& all) {
 }  // namespace
 
 void examine_agent_limits(const Setup& setup, std::int64_t daemon, Diagnoses& all) {
+  const auto units = setup.systemd_units ? examine_units(all) : std::nullopt;
   for (const auto& [role, spec] : setup.agents) {
     examine_user(role, spec, daemon, all);
     examine_silence(role, spec, all);
     examine_shared_folder(role, spec, setup, all);
-    examine_cgroup_limit(role, spec.memory_max_bytes > 0, "memory_max", "memory", daemon, all);
-    examine_cgroup_limit(role, spec.tasks_max > 0, "tasks_max", "pids", daemon, all);
+    examine_cgroup_limits(role, spec, daemon, units, all);
   }
   examine_secrets(setup, all);
 }

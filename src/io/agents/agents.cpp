@@ -34,6 +34,8 @@ constexpr const char* kMayBeLeft =
     "it had no cgroup of its own, so a process that left its session and its environment could not "
     "be found and may still run";
 constexpr int kMostTurns = 20;
+/// systemd-run ends with it if there is no unit. It is no exit status of the shim.
+constexpr int kNoUnit = 1;
 /// How often to look at a shim that has got SIGTERM but needs time, for example because the disk is
 /// full.
 constexpr Millis kLookAtStopped{2'000};
@@ -55,6 +57,7 @@ struct WatchedRun {
   std::uint64_t start_ticks = 0;  ///< of the shim; only for an adopted run
   AwaitedChild awaited;           ///< while `process` may be our child
   Fd go;
+  std::string cgroup;  ///< absolute path of its own cgroup, if it has one; "": it can have none
   Millis kill_grace{0};
   bool stop_wanted = false;
   bool shim_ended = false;  ///< the shim, or the last sweeper, was seen to end
@@ -68,8 +71,20 @@ struct WatchedRun {
 };
 using WatchedPtr = std::shared_ptr<WatchedRun>;
 
+/// Removes the cgroup of a run whose shim was killed before the claim. A cgroup in use cannot be
+/// removed.
+void remove_cgroup(const std::string& path) {
+  if (path.empty())
+    return;
+  // A process releases its lock a moment before it leaves its cgroup.
+  for (int turn = 0; turn < kMostTurns && rmdir(path.c_str()) != 0 && errno == EBUSY; ++turn)
+    usleep(1000);
+}
+
 /// The reason that the exit status of a shim without a claim gives.
-std::string why_not_claimed(int exit) {
+std::string why_not_claimed(int exit, bool in_unit) {
+  if (in_unit && exit == kNoUnit)
+    return kUnitRefused;
   if (exit == static_cast<int>(shim::ShimExit::bad_call))
     return kShimMisfit;
   return exit == static_cast<int>(shim::ShimExit::no_claim) ? kShimUnready : kNotClaimed;
@@ -131,8 +146,7 @@ class ProcessAgents : public Agents {
   void act_on(const WatchedPtr& run, RunOutcome verdict);
   RunOutcome verdict_of(const WatchedRun& run) const;
   void sweep(const WatchedPtr& run, const RunOutcome& verdict);
-  std::string cgroup_of(const RunId& id) const;
-  void remove_cgroup(const RunId& id) const;
+  std::string cgroup_of(const RunId& id, const Key& key, std::uint32_t attempt) const;
   void report(const WatchedPtr& run, RunEnd end);
   WatchedPtr find(const RunId& run) const;
   void await_children();
@@ -213,6 +227,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   if (!shim)
     return pass_on(shim);
   auto run = std::make_shared<WatchedRun>(context_, shim->id, shim->directory);
+  run->cgroup = cgroup_of(run->id, launch.key, launch.attempt);
   run->pid = shim->pid;
   run->awaited = std::move(shim->awaited);
   run->go = std::move(shim->go);
@@ -220,7 +235,7 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
   if (auto watched = watch(run, RunPhase::parked, shim->process); !watched) {
     run->go.reset();
     end_parked(shim->process);
-    remove_cgroup(run->id);
+    remove_cgroup(run->cgroup);
     (void)remove_run_directory(run->directory);
     return pass_on(watched);
   }
@@ -234,6 +249,15 @@ Result<Prepared> ProcessAgents::prepare(const Launch& launch) {
 }
 
 Result<PreparedShim> ProcessAgents::prepare_shim(const Launch& launch) {
+  if (options_.units) {
+    const std::string name = unit_name(options_.root, launch.key, launch.attempt);
+    auto shim =
+        ParkedShim::make(options_.runs, options_.shim, boot_id_,
+                         {unit_command(*options_.units, name, launch), options_.units->env});
+    if (!shim)
+      return pass_on(shim);
+    return std::move(*shim).assign(options_.runs, launch, options_.units->slice + "/" + name);
+  }
   if (spare_) {
     ParkedShim spare = std::move(*spare_);
     spare_.reset();
@@ -251,7 +275,7 @@ Result<PreparedShim> ProcessAgents::prepare_shim(const Launch& launch) {
 /// Makes the spare shim a moment later: the current start comes first, also on a machine with one
 /// processor.
 void ProcessAgents::keep_spare() {
-  if (!options_.keep_spare || std::exchange(waits_for_turn_, true))
+  if (!options_.keep_spare || options_.units || std::exchange(waits_for_turn_, true))
     return;
   spare_turn_.expires_after(kSpareAfter);
   spare_turn_.async_wait([this, here = std::weak_ptr(here_)](const asio::error_code& error) {
@@ -288,7 +312,7 @@ void ProcessAgents::discard(const RunId& id) {
   run->go.reset();
   if (!run->shim_ended)
     end_parked(Fd(run->process.release()));
-  remove_cgroup(run->id);
+  remove_cgroup(run->cgroup);
   (void)remove_run_directory(run->directory);
   runs_.erase(run->id);
 }
@@ -337,6 +361,7 @@ Found ProcessAgents::recover(const Run& lost) {
     return {.adopted = true, .end = {}};
   const bool stop_wanted = lost.state == RunState::stopping;
   auto run = std::make_shared<WatchedRun>(context_, lost.id, lost.directory);
+  run->cgroup = cgroup_of(lost.id, lost.key, lost.attempt);
   run->pid = lost.pid;
   run->start_ticks = lost.start_ticks;
   run->kill_grace = lost.limits.kill_grace;
@@ -359,7 +384,7 @@ Found ProcessAgents::recover(const Run& lost) {
   if (!same && over && !has_living_process(lost.id))
     return {.adopted = false, .end = plain_end(lost.id, Outcome::interrupted, kOtherBoot)};
   if (verdict.end.outcome == Outcome::voided)
-    remove_cgroup(lost.id);
+    remove_cgroup(run->cgroup);
   if (verdict.kind == RunOutcome::Kind::ended)
     return {.adopted = false, .end = std::move(verdict.end)};
   runs_.emplace(lost.id, run);
@@ -437,7 +462,7 @@ void ProcessAgents::shim_ended(const WatchedPtr& run) {
   else if (run->phase != RunPhase::sweeping && exit)
     run->trust = recorded ? RecordTrust::proved : RecordTrust::refuted;
   if (run->phase == RunPhase::dropped) {
-    remove_cgroup(run->id);
+    remove_cgroup(run->cgroup);
     runs_.erase(run->id);
   } else if (run->phase != RunPhase::parked) {
     decide(run);
@@ -457,11 +482,10 @@ void ProcessAgents::decide(const WatchedPtr& run) {
 }
 
 RunOutcome ProcessAgents::verdict_of(const WatchedRun& run) const {
-  return run.other_boot
-             ? outcome_of_other_boot(run.directory, run.id, run.stop_wanted)
-             : outcome_by_folder(
-                   options_.runs, run.id, run.stop_wanted,
-                   {.gone = run.shim_ended, .trust = run.trust, .cgroup = cgroup_of(run.id)});
+  return run.other_boot ? outcome_of_other_boot(run.directory, run.id, run.stop_wanted)
+                        : outcome_by_folder(
+                              options_.runs, run.id, run.stop_wanted,
+                              {.gone = run.shim_ended, .trust = run.trust, .cgroup = run.cgroup});
 }
 
 void ProcessAgents::act_on(const WatchedPtr& run, RunOutcome verdict) {
@@ -482,9 +506,8 @@ void ProcessAgents::act_on(const WatchedPtr& run, RunOutcome verdict) {
 }
 
 void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
-  const std::string cgroup = cgroup_of(run->id);
   if (!run->had_cgroup)
-    run->had_cgroup = !cgroup.empty() && access(cgroup.c_str(), F_OK) == 0;
+    run->had_cgroup = !run->cgroup.empty() && access(run->cgroup.c_str(), F_OK) == 0;
   // Once the run has to be swept, only the record of the sweeper counts.
   run->trust = RecordTrust::refuted;
   // After a failed sweeper, wait before the next one, and give up after some.
@@ -498,7 +521,7 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
   const Millis grace = std::min(run->kill_grace, kSweepGrace);
   auto started =
       spawn_shim({.argv = {options_.shim, shim::kCallVersion, shim::kModeSweep, run->id,
-                           std::to_string(std::max<Millis::rep>(0, grace.count())), cgroup},
+                           std::to_string(std::max<Millis::rep>(0, grace.count())), run->cgroup},
                   .descriptors = {{verdict.directory->get(), shim::kDirectoryFd},
                                   {verdict.lock->get(), shim::kLockFd}}});
   if (!started) {
@@ -511,27 +534,20 @@ void ProcessAgents::sweep(const WatchedPtr& run, const RunOutcome& verdict) {
     look_again(run, RunPhase::retrying);
 }
 
-/// "" when runs get no cgroups. An agent may have removed its own.
-std::string ProcessAgents::cgroup_of(const RunId& id) const {
-  return options_.cgroup.empty() ? "" : options_.cgroup + "/run-" + id;
-}
-
-/// Removes the cgroup of a run whose shim was killed before the claim. A cgroup in use cannot be
-/// removed.
-void ProcessAgents::remove_cgroup(const RunId& id) const {
-  const std::string path = cgroup_of(id);
-  if (path.empty())
-    return;
-  // A process releases its lock a moment before it leaves its cgroup.
-  for (int turn = 0; turn < kMostTurns && rmdir(path.c_str()) != 0 && errno == EBUSY; ++turn)
-    usleep(1000);
+/// "" when runs get no cgroups. An agent may have removed its own. A run may be older than the
+/// choice of the backend.
+std::string ProcessAgents::cgroup_of(const RunId& id, const Key& key, std::uint32_t attempt) const {
+  const std::string plain = options_.cgroup.empty() ? "" : options_.cgroup + "/run-" + id;
+  if (!options_.units || (!plain.empty() && access(plain.c_str(), F_OK) == 0))
+    return plain;
+  return options_.units->slice + "/" + unit_name(options_.root, key, attempt) + "/run-" + id;
 }
 
 void ProcessAgents::report(const WatchedPtr& run, RunEnd end) {
   if (end.outcome == Outcome::voided)
-    remove_cgroup(run->id);
+    remove_cgroup(run->cgroup);
   if (end.outcome == Outcome::voided && end.reason == kNotClaimed)
-    end.reason = why_not_claimed(run->shim_exit);
+    end.reason = why_not_claimed(run->shim_exit, options_.units.has_value());
   if (run->trust == RecordTrust::swept && run->had_cgroup == false)
     end.error = kMayBeLeft;
   runs_.erase(run->id);

@@ -13,6 +13,7 @@
 #include "core/event.h"
 #include "core/ports.h"
 #include "io/agents/run_directory.h"
+#include "io/agents/systemd_units.h"
 
 namespace asio {
 class io_context;
@@ -25,6 +26,9 @@ struct ProcessAgentsOptions {
   std::string shim;    ///< absolute path of `baton-shim`
   std::string cgroup;  ///< an absolute, delegated cgroup v2 directory; each agent gets its own
                        ///< below; may be ""
+  /// Runs are transient units of systemd, and have their cgroups below those of their units.
+  std::optional<SystemdUnits> units = std::nullopt;
+  std::string root = {};  ///< real path of the root, for the names of units
   /// this process is PID 1: collect the exit status of unknown children, too
   bool reap_others = false;
   /// After the first start, keep one shim ready for the next start. It has no run yet, and ends
@@ -84,5 +88,7 @@ std::string without_cgroup(std::int64_t daemon);
 /// process `daemon`, or of a daemon that this process would start (0). "" if it is. Changes
 /// nothing.
 std::string unenforced_limit(std::int64_t daemon, const std::string& controller);
+/// The same for agents in units.
+std::string unenforced_limit(const SystemdUnits& units, const std::string& controller);
 
 }  // namespace baton

@@ -148,6 +148,13 @@ std::string without_cgroup(std::int64_t daemon) {
                     : "no cgroup is delegated to a daemon started from here";
 }
 
+std::string unenforced_limit(const SystemdUnits& units, const std::string& controller) {
+  const std::string manager = units.slice.substr(0, units.slice.rfind('/'));
+  return lists(manager + "/cgroup.controllers", controller)
+             ? ""
+             : "the cgroup " + manager + " has no controller `" + controller + "`";
+}
+
 std::string unenforced_limit(std::int64_t daemon, const std::string& controller) {
   if (std::string why = without_cgroup(daemon); !why.empty())
     return why;

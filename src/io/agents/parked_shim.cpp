@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kLeaves(200);
 }  // namespace
 
 Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& shim,
-                                    const std::string& boot_id) {
+                                    const std::string& boot_id, const ShimPrefix& prefix) {
   const RunId id = make_run_id();
   auto place = make_spare_directory(runs, id);
   if (!place)
@@ -36,13 +36,13 @@ Result<ParkedShim> ParkedShim::make(const RunFolder& runs, const std::string& sh
   // Allocate the memory of the files now, not during a start.
   for (const Fd* const file : {&parked.launch_, &parked.prompt_})
     (void)!pwrite(file->get(), "", 1, 0);
-  if (auto started = parked.start(runs, shim, boot_id); !started)
+  if (auto started = parked.start(runs, shim, boot_id, prefix); !started)
     return pass_on(started);
   return parked;
 }
 
 Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
-                               const std::string& boot_id) {
+                               const std::string& boot_id, const ShimPrefix& prefix) {
   if (!launch_ || !prompt_)
     return system_error(errno, "cannot make a file in memory", place_.path);
   auto lock = take_run_lock(place_.directory);
@@ -55,12 +55,15 @@ Result<void> ParkedShim::start(const RunFolder& runs, const std::string& shim,
     return system_error(errno, "cannot make a pipe", place_.path);
   const Fd reading(ends[0]);
   shim_.go = Fd(ends[1]);
-  auto started = spawn_shim({.argv = {shim, shim::kCallVersion, shim::kModeRun, shim_.id},
+  std::vector<std::string> argv = prefix.words;
+  argv.insert(argv.end(), {shim, shim::kCallVersion, shim::kModeRun, shim_.id});
+  auto started = spawn_shim({.argv = std::move(argv),
                              .descriptors = {{place_.directory.get(), shim::kDirectoryFd},
                                              {(*lock)->get(), shim::kLockFd},
                                              {reading.get(), shim::kGoFd},
                                              {launch_.get(), shim::kLaunchFd},
-                                             {prompt_.get(), shim::kPromptFd}}});
+                                             {prompt_.get(), shim::kPromptFd}},
+                             .env = prefix.env});
   if (!started)
     return pass_on(started);
   shim_.pid = started->pid;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/ports.h"
 #include "io/agents/run_directory.h"
@@ -26,6 +27,13 @@ struct PreparedShim {
   Fd go;
 };
 
+/// What stands before the command of a shim: words that make its unit (systemd_units.h) and the
+/// environment for them. Empty: the shim is started directly.
+struct ShimPrefix {
+  std::vector<std::string> words = {};
+  std::vector<std::string> env = {};
+};
+
 /// A shim that waits for a run. When the object is destroyed, the shim ends and its directory is
 /// removed.
 class ParkedShim {
@@ -33,7 +41,7 @@ class ParkedShim {
   /// `shim` is the absolute path of `baton-shim`. Errors as for `spawn_shim` and
   /// `make_spare_directory`; nothing is left then.
   static Result<ParkedShim> make(const RunFolder& runs, const std::string& shim,
-                                 const std::string& boot_id);
+                                 const std::string& boot_id, const ShimPrefix& prefix = {});
   ~ParkedShim();
   ParkedShim(const ParkedShim&) = delete;
   ParkedShim& operator=(const ParkedShim&) = delete;
@@ -50,7 +58,8 @@ class ParkedShim {
 
  private:
   ParkedShim() = default;
-  Result<void> start(const RunFolder& runs, const std::string& shim, const std::string& boot_id);
+  Result<void> start(const RunFolder& runs, const std::string& shim, const std::string& boot_id,
+                     const ShimPrefix& prefix);
 
   PreparedShim shim_;
   SpareDirectory place_;
