@@ -14,7 +14,7 @@ install(CODE "
       set(source \"${CMAKE_SOURCE_DIR}/systemd/user/\${name}\")
     endif()
     file(READ \"\${source}\" text)
-    string(REPLACE \"=baton \" \"=\${CMAKE_INSTALL_PREFIX}/bin/baton \" text \"\${text}\")
+    string(REGEX REPLACE \"(\\nExec[A-Za-z]+=)baton \" \"\\\\1\${CMAKE_INSTALL_PREFIX}/bin/baton \" text \"\${text}\")
     file(WRITE \"${CMAKE_BINARY_DIR}/units/\${unit}\" \"\${text}\")
     get_filename_component(folder \${unit} DIRECTORY)
     file(INSTALL \"${CMAKE_BINARY_DIR}/units/\${unit}\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/systemd/\${folder}\")

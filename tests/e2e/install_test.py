@@ -54,13 +54,15 @@ def manual(prefix):
                 check(options and all(option in done.stdout for option in options), name, "lacks one of", options)
 
 
-def units(prefix):
-    """They name the program where it lies."""
+def units(prefix, source):
+    """They name the program where it lies, and are what they were otherwise."""
     for unit in ("system/baton.service", "system/baton@.service", "user/baton.service"):
         with open(f"{prefix}/lib/systemd/{unit}") as file:
             text = file.read()
         commands = re.findall(r"^Exec\w+=(\S+)", text, re.M)
         check(commands and set(commands) == {prefix + "/bin/baton"}, unit, commands)
+        with open(f"{source}/systemd/{unit.removeprefix('system/')}") as file:
+            check(text == re.sub(r"^(Exec\w+)=baton ", rf"\1={prefix}/bin/baton ", file.read(), flags=re.M), unit, text)
 
 
 def installed(cmake, source, build):
@@ -69,7 +71,7 @@ def installed(cmake, source, build):
         found = {os.path.relpath(f"{folder}/{name}", prefix) for folder, _, names in os.walk(prefix) for name in names}
         wanted = expected(source, prefix + "/bin/baton")
         check(found == wanted, "there are", sorted(found ^ wanted), "too many or too few")
-        units(prefix)
+        units(prefix, source)
         manual(prefix)
         with world.World(prefix + "/bin/baton") as baton:
             baton.ticket("a", "ready")
