@@ -106,6 +106,17 @@ Result<ServedRoot> late_root(const Context& context, const std::string& path,
   return served;
 }
 
+/// Without `roots:` and --root the root is the current folder. For a service that is / or a home,
+/// in which the state lies, too. So the configuration is what has to be changed.
+Error naming_no_roots(Error error, const Context& context, const std::string& root) {
+  if (error.code != Errc::config || context.configuration().empty())
+    return error;
+  error.message = "names no `roots:`, so the root is " + root + ", and " + error.where + ": " +
+                  error.message + "; name the projects in `roots:`";
+  error.where = context.configuration();
+  return error;
+}
+
 Result<ServiceConfig> service_config(const Context& context, const RunArguments& arguments) {
   ServiceConfig config;
   if (auto startable = check_users(context.config()); !startable)
@@ -119,7 +130,9 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
   for (const std::string& root : *roots) {
     auto served = served_root(context, root);
     if (!served)
-      return pass_on(served);
+      return tl::unexpected(arguments.roots.empty() && context.config().roots.empty()
+                                ? naming_no_roots(served.error(), context, root)
+                                : served.error());
     served->setup.act_on_existing = arguments.act_on_existing;
     const std::vector<std::string> remarks = config_warnings(context, served->setup);
     config.remarks.insert(config.remarks.end(), remarks.begin(), remarks.end());
