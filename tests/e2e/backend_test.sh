@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # `backend: { type: systemd }` with a real systemd: for root, for a person, and where it cannot be used.
-# usage: backend_test.sh BATON SHIM
+# usage: backend_test.sh DEB
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-bash "$here/systemd_box.sh" "$here/backend_steps.sh" "$here/e2e.sh" "$here/service.sh" "$1" "$2" \
-  "$here/../../systemd/baton.service" "$here/../../systemd/baton@.service" "$here/../../systemd/sysusers.conf"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$1" "$work/baton.deb"
+bash "$here/systemd_box.sh" "$here/backend_steps.sh" "$here/e2e.sh" "$here/service.sh" "$work/baton.deb"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs inside the systemd box, as root: the units with the real daemon, user and state folder.
+# Runs inside the systemd box, as root: the services of the installed package, each with an agent that goes on through all
+# that may happen to its daemon.
 set -euo pipefail
 cd /box
 # shellcheck source=tests/e2e/e2e.sh
@@ -8,57 +9,209 @@ exec 2>&1
 # shellcheck source=tests/e2e/service.sh
 source ./service.sh
 
-project=/srv/project
-mkdir -p "$project/tickets"
-cat >"$project/agent.sh" <<'AGENT'
+# --- what is true of each unit ---
+
+install -d /opt/agents
+cat >/opt/agents/worker <<'AGENT'
 #!/bin/sh
 setsid env -i sleep 1001 </dev/null >/dev/null 2>&1 &
 unshare -Urm true >own_sandbox.log 2>&1 && echo fine >own_sandbox.log
-echo "$BATON_RUN_ID $$ $!" >>agents.log
 echo "$HOME" >home.log
+echo "$BATON_RUN_ID $$ $!" >>agents.log
 exec sleep 1000
 AGENT
-chmod 755 "$project/agent.sh"
-instances=/etc/baton/instances
-configuration=$instances/$(systemd-escape --path "$project").yaml
-mkdir -p "$instances"
-cat >"$configuration" <<YAML
+# Asks for more memory than the unit will have.
+cat >/opt/agents/hungry <<'AGENT'
+#!/bin/sh
+head -c 400M /dev/zero | tail >/dev/null
+AGENT
+chmod 755 /opt/agents/*
+
+# Makes the folder of a project. `owner` is the user of the daemon, `home` the home of that user.
+make_project() {  # PROJECT
+  project=$1
+  mkdir -p "$project/tickets"
+  chown -R "$owner:" "$project"
+}
+# Writes the configuration of the unit, with more reactions where some are given.
+configure() {  # [REACTION]...
+  mkdir -p "${configuration%/*}"
+  cat >"$configuration" <<YAML
 version: 1
-agents: { worker: { command: [$project/agent.sh] } }
-rules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]
+$([[ $unit == baton@* ]] || echo "roots: [$project]")
+agents:
+  worker: { command: [/opt/agents/worker] }
+  hungry: { command: [/opt/agents/hungry] }
+rules:
+  - name: t
+    files: "tickets/{flow}.json"
+    stage: /status
+    done: [done]
+    react: [ { to: ready, run: worker }$(printf ', %s' "$@") ]
 YAML
-chown -R baton: "$project"
-unit="baton@$(systemd-escape --path "$project").service"
-systemctl daemon-reload
-
-step "starts and says so"
-systemctl start "$unit"
-is ActiveState active || fail "not active"
-[[ -n $(property StatusText) ]] || fail "no STATUS"
-echo "  status: $(property StatusText)"
-[[ $(stat -c '%a %U' /var/lib/baton) == "750 baton" ]] || fail "state folder: $(stat -c '%a %U' /var/lib/baton)"
-
-step "leaves no core dump, and listens to nobody but the daemon"
-grep -Eq '^Max core file size +0 +0 ' "/proc/$(property MainPID)/limits" || fail "the daemon may dump its core"
-is NotifyAccess main || fail "an agent could speak for the daemon"
-
-step "starts an agent in the sandbox"
-runuser -u baton -- sh -c "echo '{\"status\": \"ready\"}' >$project/tickets/.x; mv $project/tickets/.x $project/tickets/x.json"
-until_true grep -q . "$project/agents.log"
-agent=$(cut -d' ' -f2 "$project/agents.log")
-agent_lives() { kill -0 "$agent" && [[ $(wc -l <"$project/agents.log") == 1 ]]; }
-running() { baton status --root "$project" --state-dir /var/lib/baton | grep -q running; }
+}
+as_owner() { runuser -u "$owner" -- env HOME="$home" "$@"; }
+ask() { (cd "$project" && as_owner baton "$@"); }
+ticket() {  # NAME STATUS
+  as_owner sh -c "echo '{\"status\": \"$2\"}' >$project/tickets/.$1; mv $project/tickets/.$1 $project/tickets/$1.json"
+}
 adopted() { [[ $(property StatusText) == 1\ running* ]]; }
-until_true adopted
+agent_lives() { kill -0 "$agent" && [[ $(wc -l <"$project/agents.log") == 1 ]]; }
+serves_with_agent() {
+  until_true is ActiveState active
+  until_true adopted
+  agent_lives || fail "the agent did not survive"
+}
+# The memory of the unit is limited from now on. With cgroup v1 systemd cannot do that, so the processes of the unit get a
+# group of memory here.
+limit_memory() {
+  if grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
+    "${manager[@]}" set-property --runtime "$unit" MemoryMax=128M MemorySwapMax=0
+    memory=/sys/fs/cgroup$(property ControlGroup)
+    memory_events=$memory/memory.events
+    return
+  fi
+  mkdir -p /box/memory
+  mountpoint -q /box/memory || mount -t cgroup -o memory cgroup /box/memory || return
+  memory=/box/memory/systemd-box.$$
+  memory_events=$memory/memory.oom_control
+  mkdir "$memory"
+  echo 128M >"$memory/memory.limit_in_bytes"
+  local pid
+  while read -r pid; do
+    echo "$pid" >"$memory/cgroup.procs"
+  done < <(find "/sys/fs/cgroup$(property ControlGroup)" -name cgroup.procs -exec cat {} +)
+}
+unlimit_memory() {
+  if [[ $memory != /box/* ]]; then
+    "${manager[@]}" set-property --runtime "$unit" MemoryMax=infinity MemorySwapMax=infinity
+    return
+  fi
+  local pid
+  while read -r pid; do
+    echo "$pid" >/box/memory/cgroup.procs 2>/dev/null || true
+  done <"$memory/cgroup.procs"
+  until_true rmdir "$memory"
+}
+ran_out() { grep -q '^oom_kill [1-9]' "$memory_events"; }
+hungry_ended() { ask agents --json | grep -F '"role":"hungry"' | grep -qF '"outcome":"failed"'; }
+
+# Starts the unit and one agent, and takes both through everything. Sets `agent` to the process of the agent and `hidden` to
+# a child of it that has left its session and environment.
+goes_on_through_everything() {
+  local name=$1 daemon before
+  step "$name: starts and says so"
+  rm -f "$project/agents.log"
+  configure
+  "${manager[@]}" start "$unit" || fail "it does not start"
+  is ActiveState active || fail "not active"
+  [[ -n $(property StatusText) ]] || fail "no STATUS"
+  grep -Eq '^Max core file size +0 +0 ' "/proc/$(property MainPID)/limits" || fail "the daemon may dump its core"
+  is NotifyAccess main || fail "an agent could speak for the daemon"
+  [[ $(readlink "/proc/$(property MainPID)/exe") == /usr/bin/baton ]] || fail "it is $(readlink "/proc/$(property MainPID)/exe")"
+
+  step "$name: runs an agent, and doctor finds no problem"
+  ticket x ready
+  until_true grep -q . "$project/agents.log"
+  read -r _ agent hidden <"$project/agents.log"
+  serves_with_agent
+  [[ $(stat -c %U "/proc/$agent") == "$owner" ]] || fail "the agent is one of $(stat -c %U "/proc/$agent")"
+  grep -qx "$agent_home" "$project/home.log" || fail "its home is $(cat "$project/home.log")"
+  ask doctor >doctor.log || { cat doctor.log; fail "doctor finds a problem"; }
+  # A person's agents may always do what that person may, and doctor says so.
+  [[ $owner == person ]] || ! grep '^warning' doctor.log || fail "doctor warns"
+
+  step "$name: is started again after kill -9"
+  before=$(property NRestarts)
+  "${manager[@]}" kill -s KILL --kill-whom=main "$unit"
+  until_true above NRestarts "$before"
+  serves_with_agent
+
+  step "$name: is ended by the watchdog when it hangs, and started again"
+  before=$(property NRestarts)
+  "${manager[@]}" kill -s STOP --kill-whom=main "$unit"
+  until_true above NRestarts "$before"
+  serves_with_agent
+
+  step "$name: keeps its configuration over a reload with a wrong one"
+  daemon=$(property MainPID)
+  cp "$configuration" good.yaml
+  echo 'versoin: 1' >"$configuration"
+  ! "${manager[@]}" reload "$unit" 2>/dev/null || fail "a wrong configuration was taken"
+  serves_with_agent
+  grep -q 'the configuration in force stays' "$log" || fail "it does not say so"
+
+  step "$name: takes a good one"
+  configure "{ to: greedy, run: hungry }"
+  "${manager[@]}" reload "$unit" || fail "a good configuration was refused"
+  serves_with_agent
+  is MainPID "$daemon" || fail "a reload has ended the daemon"
+
+  step "$name: goes on when an agent uses up the memory"
+  is OOMPolicy continue || fail "OOMPolicy is $(property OOMPolicy)"
+  if limit_memory; then
+    before=$(property NRestarts)
+    ticket greedy greedy
+    until_true ran_out
+    until_true hungry_ended
+    ticket greedy "done"
+    serves_with_agent
+    is MainPID "$daemon" || fail "the daemon was ended for memory"
+    is NRestarts "$before" || fail "the daemon was started again"
+    unlimit_memory
+  else
+    echo "skipped: the memory of a unit cannot be limited here"
+  fi
+
+  step "$name: adopts the agent after a restart"
+  "${manager[@]}" restart "$unit"
+  serves_with_agent
+
+  step "$name: adopts the agent after an upgrade of the package"
+  install_package older.deb
+  upgrade baton.deb
+  serves_with_agent
+  ! is MainPID "$daemon" || fail "the old daemon still serves"
+  [[ $(readlink "/proc/$(property MainPID)/exe") == /usr/bin/baton ]] || fail "it is $(readlink "/proc/$(property MainPID)/exe")"
+
+  step "$name: leaves the agent running when it is stopped, and finds it again"
+  "${manager[@]}" stop "$unit"
+  is ActiveState inactive || fail "stop left it $(property ActiveState)"
+  is Result success || fail "stop gave $(property Result)"
+  agent_lives || fail "stop ended the agent"
+  "${manager[@]}" start "$unit"
+  serves_with_agent
+}
+# The package restarts services of the system. Those of people it cannot find.
+upgrade() {
+  daemon=$(property MainPID)
+  install_package "$1"
+  if [[ ${manager[0]} != systemctl ]]; then
+    "${manager[@]}" daemon-reload
+    "${manager[@]}" restart "$unit"
+  fi
+}
+
+# --- one project on a server ---
+owner=baton
+home=/var/lib/baton-home
+agent_home=$home
+instances=/etc/baton/instances
+configuration=$instances/srv-project.yaml
+unit="baton@srv-project.service"
+make_project /srv/project
+goes_on_through_everything template
+[[ $(stat -c '%a %U' /var/lib/baton) == "750 baton" ]] || fail "state folder: $(stat -c '%a %U' /var/lib/baton)"
+[[ $(stat -c '%a %U' /var/lib/baton-home) == "750 baton" ]] || fail "home: $(stat -c '%a %U' /var/lib/baton-home)"
+
+step "keeps its agent in the sandbox"
 grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
 for each in CapInh CapPrm CapEff CapBnd CapAmb; do
   grep -qx "$each:	0000000000000000" "/proc/$agent/status" || fail "the agent has $(grep "$each" "/proc/$agent/status")"
 done
 is ProtectProc default || fail "ProtectProc is $(property ProtectProc)"
 
-step "keeps the agent's home apart from the state, and the configuration from the agent"
-grep -qx /var/lib/baton-home "$project/home.log" || fail "its home is $(cat "$project/home.log")"
-[[ $(stat -c '%a %U' /var/lib/baton-home) == "750 baton" ]] || fail "home: $(stat -c '%a %U' /var/lib/baton-home)"
+step "keeps the configuration from the agent"
 for place in "$instances" "$configuration"; do
   ! nsenter --mount --target "$agent" setpriv --reuid baton --regid baton --clear-groups test -w "$place" ||
     fail "the agent can write $place"
@@ -81,37 +234,7 @@ step "gives the agent a cgroup of its own"
 grep -q "^0::$(property ControlGroup)/run-" "/proc/$agent/cgroup" || fail "it is in $(cat "/proc/$agent/cgroup")"
 [[ $(run_groups | wc -l) == 1 ]] || fail "cgroups: $(run_groups)"
 
-step "is started again after kill -9, and adopts the agent"
-systemctl kill -s KILL --kill-whom=main "$unit"
-until_true above NRestarts 0
-until_true is ActiveState active
-until_true adopted
-agent_lives || fail "the agent did not survive"
-
-step "is ended by the watchdog when it hangs"
-before=$(property NRestarts)
-systemctl kill -s STOP --kill-whom=main "$unit"
-until_true above NRestarts "$before"
-until_true is ActiveState active
-until_true adopted
-agent_lives || fail "the agent did not survive the watchdog"
-
-step "keeps the agent over a restart"
-systemctl restart "$unit"
-until_true is ActiveState active
-until_true adopted
-agent_lives || fail "the agent did not survive the restart"
-
-step "keeps the agent when stopped, and finds it again"
-systemctl stop "$unit"
-is ActiveState inactive || fail "stop left it $(property ActiveState)"
-is Result success || fail "stop gave $(property Result)"
-agent_lives || fail "stop ended the agent"
-systemctl start "$unit"
-until_true adopted
-
 step "ends what stands behind a killed shim, also what has left session and environment"
-hidden=$(cut -d' ' -f3 "$project/agents.log")
 kill -0 "$hidden" || fail "the agent's hidden child is not there"
 kill -9 "$(sed -n 's/^PPid:\t//p' "/proc/$agent/status")"
 nothing_behind() { ! kill -0 "$agent" 2>/dev/null && ! kill -0 "$hidden" 2>/dev/null; }
@@ -135,6 +258,7 @@ systemctl start "$unit" && fail "started with a wrong configuration"
 is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
 is NRestarts 0 || fail "was started again"
 cp good.yaml "$configuration"
+cp good.yaml project.yaml
 
 step "waits for its configuration, and for the volume of its project"
 late="/srv/late project"
@@ -146,8 +270,8 @@ systemctl start --no-block "$unit"
 until_true above NRestarts 2
 until_true is ExecMainStatus 3
 late_configuration=$instances/$(systemd-escape --path "$late").yaml
-grep -qF "$late_configuration: " daemon.log || fail "it does not say what it waits for"
-cp good.yaml "$late_configuration"
+grep -qF "$late_configuration: " "$log" || fail "it does not say what it waits for"
+cp project.yaml "$late_configuration"
 until_true is ActiveState active
 mount --bind /srv/volume "$late"
 # With a group of its own, too, which RestrictSUIDSGID= lets nobody pass on.
@@ -171,7 +295,7 @@ echo damaged >"${state[0]}/journal.db"
 systemctl start --no-block "$unit"
 until_true above NRestarts 1
 until_true is ExecMainStatus 3
-grep -q 'the journal is damaged: .* move the state folder away' daemon.log || fail "it does not say what to do"
+grep -q 'the journal is damaged: .* move the state folder away' "$log" || fail "it does not say what to do"
 rm -r "${state[0]}"
 until_true is ActiveState active
 systemctl stop "$unit"
@@ -182,79 +306,52 @@ step "finds a full disk at its very first start, and serves when there is room"
 systemctl reset-failed "$unit"
 mount -t tmpfs -o size=256k,mode=750,uid="$(id -u baton)",gid="$(id -g baton)" tmpfs /var/lib/baton
 dd if=/dev/zero of=/var/lib/baton/filler bs=4k 2>/dev/null && fail "the disk is not full"
-: >daemon.log
+: >"$log"
 systemctl start --no-block "$unit"
 # More often than systemd's own limit allows.
 until_true above NRestarts 12
 until_true is ExecMainStatus 3
-grep -q 'No space left on device; free some room' daemon.log || fail "it does not say what to do"
+grep -q 'No space left on device; free some room' "$log" || fail "it does not say what to do"
 mount -o remount,size=64m /var/lib/baton
 until_true is ActiveState active
 systemctl stop "$unit"
 umount /var/lib/baton
 
-step "serves several roots from /etc/baton/config.yaml"
+# --- several projects on a server ---
 unit=baton.service
-mkdir -p /etc/baton
-printf 'version: 1\nroots: [%s]\nagents: { worker: { command: [/bin/true] } }\nrules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]\n' "$project" >/etc/baton/config.yaml
-systemctl start "$unit"
-is ActiveState active || fail "not active"
-systemctl reload "$unit"
+configuration=/etc/baton/config.yaml
+step "a service with the configuration of the package acts on nothing"
+! systemctl start "$unit" 2>/dev/null || fail "it serves $(property StatusText)"
+is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
+is NRestarts 0 || fail "was started again"
+grep -q "^baton: $configuration: .*roots:" "$log" || fail "it does not say what is missing"
+make_project /srv/several
+goes_on_through_everything system
+runuser -u baton -- sh -c "cd $project; baton stop --all"
+until_true nothing_behind
 systemctl stop "$unit"
 
 # --- the unit of one person, whose manager is a systemd of that person's own ---
-step "serves a person"
 useradd --create-home --uid 4711 person
+owner=person
 home=/home/person
-project=$home/project
-install -D -m 644 user-baton.service /etc/systemd/user/baton.service
+agent_home=$home
+log=$home/daemon.log
+configuration=$home/.config/baton/config.yaml
 mkdir -p /etc/systemd/user/baton.service.d
-printf '[Service]\nRestartSec=100ms\n' >/etc/systemd/user/baton.service.d/test.conf
-install -d -o person -m 700 /run/user/4711 "$home/.config" "$home/.config/baton" "$project" "$project/tickets"
-cat >"$project/agent.sh" <<'AGENT'
-#!/bin/sh
-echo "$HOME $$" >>agents.log
-exec sleep 1000
-AGENT
-chmod 755 "$project/agent.sh"
-cat >"$home/.config/baton/config.yaml" <<YAML
-version: 1
-roots: [$project]
-agents: { worker: { command: [$project/agent.sh] } }
-rules: [ { name: t, files: "tickets/{flow}.json", stage: /status, react: [ { to: ready, run: worker } ] } ]
-YAML
-chown -R person: "$home"
+printf '[Service]\nWatchdogSec=2\nRestartSec=100ms\nStandardError=append:%%h/daemon.log\n' >/etc/systemd/user/baton.service.d/test.conf
+install -d -o person -m 700 /run/user/4711 "$home/.config" "$home/.config/baton" "$home/project"
 systemd-run --quiet --unit=person --uid=person --property=Delegate=yes --setenv=XDG_RUNTIME_DIR=/run/user/4711 \
   --setenv=HOME="$home" /lib/systemd/systemd --user
 manager=(runuser -u person -- env XDG_RUNTIME_DIR=/run/user/4711 systemctl --user)
-unit=baton.service
 until_true "${manager[@]}" show -P Version
-"${manager[@]}" start "$unit" || { journalctl -n 20 2>/dev/null || true; fail "the user unit does not start"; }
-is ActiveState active || fail "not active"
+make_project "$home/project"
+goes_on_through_everything user
 [[ -d $home/.local/state/baton ]] || fail "its state lies somewhere else"
-runuser -u person -- sh -c "echo '{\"status\": \"ready\"}' >$project/tickets/.x; mv $project/tickets/.x $project/tickets/x.json"
-until_true grep -q . "$project/agents.log"
-read -r agent_home agent <"$project/agents.log"
-[[ $agent_home == "$home" ]] || fail "the agent has no HOME of that person: $agent_home"
-[[ $(stat -c %U "/proc/$agent") == person ]] || fail "the agent is not of that person"
-until_true adopted
-
-step "adopts the person's agent after kill -9, restart and stop"
-"${manager[@]}" kill -s KILL --kill-whom=main "$unit"
-until_true above NRestarts 0
-until_true is ActiveState active
-until_true adopted
-"${manager[@]}" restart "$unit"
-until_true adopted
-"${manager[@]}" reload "$unit"
+ask stop --all
+until_true nothing_behind
 "${manager[@]}" stop "$unit"
-is Result success || fail "stop gave $(property Result)"
-agent_lives || fail "the person's agent did not survive"
-"${manager[@]}" start "$unit"
-until_true adopted
-runuser -u person -- env HOME="$home" baton stop --all --root "$project"
-until_true agent_ended
-"${manager[@]}" stop "$unit"
+[[ $(wc -l <"$project/agents.log") == 1 ]] || fail "the agent was started again"
 
 # --- what the pages say, block by block ---
 # No journal and no logins are kept in the box: these two say what they were asked.
@@ -275,9 +372,11 @@ for block in page-person-*.sh; do
 done
 manager=(systemctl)
 unit="baton@srv-project.service"
+configuration=$instances/srv-project.yaml
+log=/box/daemon.log
 for block in page-system-*.sh; do
   rm -f "$configuration"
-  cp good.yaml /srv/project/baton.yaml
+  cp project.yaml /srv/project/baton.yaml
   step "$(sed -n '1s/^# //p' "$block"), as root"
   # shellcheck disable=SC2016  # expanded by the inner shell
   PATH=/box/bin:$PATH bash -ec 'source "$1"' - "/box/$block" || fail "the block ended with $?"

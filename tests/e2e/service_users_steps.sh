@@ -14,7 +14,7 @@ usermod --append --groups agents baton
 useradd --no-create-home --groups agents guest
 useradd --no-create-home stranger
 for name in baton.service baton@.service; do
-  install -m 644 users.conf "/etc/systemd/system/$name.d/users.conf"
+  install -m 644 /usr/share/baton/systemd/users.conf "/etc/systemd/system/$name.d/users.conf"
 done
 systemctl daemon-reload
 
