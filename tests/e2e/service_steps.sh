@@ -15,7 +15,6 @@ install -d /opt/agents
 cat >/opt/agents/worker <<'AGENT'
 #!/bin/sh
 setsid env -i sleep 1001 </dev/null >/dev/null 2>&1 &
-unshare -Urm true >own_sandbox.log 2>&1 && echo fine >own_sandbox.log
 echo "$HOME" >home.log
 echo "$BATON_RUN_ID $$ $!" >>agents.log
 exec sleep 1000
@@ -24,6 +23,19 @@ AGENT
 cat >/opt/agents/hungry <<'AGENT'
 #!/bin/sh
 head -c 400M /dev/zero | tail >/dev/null
+AGENT
+# What agents may want to do, a line for each that works. The unit leaves them the first three.
+cat >/opt/agents/probe <<'AGENT'
+#!/bin/bash
+tried() { name=$1; shift; "$@" >/dev/null 2>&1 && echo "$name" >>probe.new; }
+: >probe.new
+tried sandbox unshare -Urmpnf --mount-proc true
+tried jit python3 -c 'import mmap; mmap.mmap(-1, 4096, prot=7)'
+tried node node -e 'require("os").networkInterfaces(); new (require("worker_threads").Worker)("1", { eval: true })'
+tried more_namespaces unshare -Uriu true
+tried affinity taskset -c 0 true
+tried home ls /home
+mv probe.new probe.log
 AGENT
 chmod 755 /opt/agents/*
 
@@ -42,6 +54,7 @@ $([[ $unit == baton@* ]] || echo "roots: [$project]")
 agents:
   worker: { command: [/opt/agents/worker] }
   hungry: { command: [/opt/agents/hungry] }
+  probe: { command: [/opt/agents/probe] }
 rules:
   - name: t
     files: "tickets/{flow}.json"
@@ -223,12 +236,42 @@ for folder in "$project" "$project/tickets"; do
     fail "doctor in $folder: $(runuser -u baton -- sh -c "cd $folder; baton doctor" | head -3)"
 done
 
-step "leaves the agent sandboxes of its own"
-if runuser -u baton -- unshare -Urm true; then
-  grep -qx fine "$project/own_sandbox.log" || fail "the agent has none: $(cat "$project/own_sandbox.log")"
-else
-  echo "skipped: user baton may have no user namespaces here"
-fi
+# Runs the probe, and says what works of what works for the user outside of the unit.
+probe() {
+  local each
+  rm -f "$project/probe.log"
+  ticket probe "$1"
+  until_true test -e "$project/probe.log"
+  while read -r each; do
+    ! grep -qx "$each" outside.log || echo -n "$each "
+  done <"$project/probe.log"
+}
+(cd "$project" && as_owner /opt/agents/probe && mv probe.log /box/outside.log)
+
+step "leaves agents sandboxes of their own, just-in-time compilers and node"
+configure "{ to: probe, run: probe }" "{ to: again, run: probe }"
+systemctl reload "$unit"
+for each in sandbox jit node; do
+  grep -qx "$each" outside.log || echo "skipped: user baton has no $each here"
+done
+[[ $(probe probe) == "$(grep -xE 'sandbox|jit|node' outside.log | tr '\n' ' ')" ]] || fail "it leaves $(cat "$project/probe.log")"
+
+step "gives agents back what the page says"
+cat >"/etc/systemd/system/baton@.service.d/wider.conf" <<'UNIT'
+[Service]
+ProtectHome=read-only
+RestrictNamespaces=no
+SystemCallFilter=@resources
+UNIT
+systemctl daemon-reload
+systemctl restart "$unit"
+serves_with_agent
+[[ $(probe again) == "$(tr '\n' ' ' <outside.log)" ]] || fail "it leaves $(cat "$project/probe.log")"
+rm "/etc/systemd/system/baton@.service.d/wider.conf"
+systemctl daemon-reload
+systemctl restart "$unit"
+ticket probe "done"
+serves_with_agent
 
 step "gives the agent a cgroup of its own"
 grep -q "^0::$(property ControlGroup)/run-" "/proc/$agent/cgroup" || fail "it is in $(cat "/proc/$agent/cgroup")"
@@ -282,6 +325,7 @@ systemctl reload "$unit"
 runuser -u baton -- sh -c "cd '$late'; echo '{\"status\": \"ready\"}' >tickets/.x; mv tickets/.x tickets/x.json"
 until_true grep -q . "$late/agents.log"
 until_true runuser -u baton -- sh -c "cd '$late'; baton status | grep running"
+[[ -n $(run_groups) ]] || fail "the agent has no cgroup of its own"
 runuser -u baton -- sh -c "cd '$late'; baton stop --all"
 
 step "stays down after baton drain"
