@@ -333,7 +333,9 @@ class Service {
 
   /// Reads the configuration again. Returns what changed and what cannot be used, for people.
   Result<std::string> reload() {
+    manager_.reloading();
     auto done = exchange();
+    manager_.ready();
     if (!done) {
       done.error().message.insert(0, "the configuration in force stays: ");
       spdlog::error(printable(baton::describe(done.error())));

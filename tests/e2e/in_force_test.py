@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -336,6 +337,33 @@ def hung_up(exe):
         check(daemon.poll() is None, "the daemon ended")
 
 
+def tells_the_service_manager(exe):
+    """What `Type=notify-reload` of systemd waits for after a SIGHUP: the beginning with its time, and the end, also of a
+    configuration that cannot be used."""
+    with make(exe) as baton, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(baton.home + "/notify")
+        manager.settimeout(world.PATIENCE)
+        daemon = baton.start(env={"NOTIFY_SOCKET": baton.home + "/notify"})
+
+        def next_of(*words):
+            while True:
+                lines = manager.recv(4096).decode().splitlines()
+                if lines[0] in words:
+                    return lines
+
+        check(next_of("READY=1", "RELOADING=1") == ["READY=1"])
+        for content in (b"rules: [", json.dumps(baton.settings).encode()):
+            write(baton.config, content)
+            before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+            daemon.send_signal(signal.SIGHUP)
+            begins = next_of("READY=1", "RELOADING=1")
+            check(begins[0] == "RELOADING=1" and len(begins) == 2, begins)
+            name, _, number = begins[1].partition("=")
+            check(name == "MONOTONIC_USEC" and int(number) >= before, begins, before)
+            check(next_of("READY=1", "RELOADING=1") == ["READY=1"])
+        check(daemon.poll() is None, "the daemon ended")
+
+
 def asked_at_once(exe):
     """Several who ask for it in one moment are all answered."""
     with make(exe) as baton:
@@ -630,5 +658,5 @@ def once_says_what_is_held(exe):
 
 
 if __name__ == "__main__":
-    world.main_parts([no_secret_is_copied, copy_lost, copy_is_not_read, many_unusable, not_looked_at_yet, half_written, changed_and_not_read, hung_up, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
+    world.main_parts([no_secret_is_copied, copy_lost, copy_is_not_read, many_unusable, not_looked_at_yet, half_written, changed_and_not_read, hung_up, tells_the_service_manager, asked_at_once, broken, starting, gone, schema, several_roots, recorded, recorded_start, recorded_workflow,
                       once_says_what_is_held])

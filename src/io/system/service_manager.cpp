@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -39,6 +40,14 @@ ServiceManager ServiceManager::from_environment() {
   if (interval && *interval > 0 && (!pid || *pid == getpid()))
     manager.watchdog_ = Millis(*interval / 1000);
   return manager;
+}
+
+void ServiceManager::reloading() const {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  constexpr long long kMicros = 1'000'000;
+  send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now.tv_sec * kMicros + now.tv_nsec / 1000),
+       kPatience);
 }
 
 void ServiceManager::send(const std::string& message, Millis patience) const {

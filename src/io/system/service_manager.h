@@ -20,6 +20,9 @@ class ServiceManager {
   /// Waits up to five seconds for a busy manager, which needs this message. The other messages are
   /// dropped if the manager does not read.
   void ready() const { send("READY=1", kPatience); }
+  /// The configuration is read again. Every call has to be followed by `ready`, also if nothing
+  /// could be used. The message has the time that `Type=notify-reload` asks for.
+  void reloading() const;
   void stopping() const { send("STOPPING=1"); }
   void status(std::string_view text) const { send("STATUS=" + std::string(text)); }
   void alive() const { send("WATCHDOG=1"); }
