@@ -13,6 +13,7 @@ property() { "${manager[@]}" show -P "$1" "$unit"; }
 is() { [[ $(property "$1") == "$2" ]]; }
 above() { (($(property "$1") > $2)); }
 run_groups() { find "/sys/fs/cgroup$(property ControlGroup)" -mindepth 1 -type d -name 'run-*'; }
+run_groups_there() { [[ -n $(run_groups) ]]; }
 no_groups() { [[ -z $(run_groups) ]]; }
 # Triggers belong to other packages, such as the index of manual pages.
 install_package() { dpkg --force-unsafe-io --no-triggers -i "$1" >dpkg.log 2>&1 || { cat dpkg.log; fail "$1 cannot be installed"; }; }

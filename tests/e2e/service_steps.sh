@@ -24,6 +24,13 @@ cat >/opt/agents/hungry <<'AGENT'
 #!/bin/sh
 head -c 400M /dev/zero | tail >/dev/null
 AGENT
+cat >/opt/agents/reader <<'AGENT'
+#!/bin/sh
+for moment in begin stopped started; do
+  while [ $moment != begin ] && [ ! -e $moment ]; do sleep 0.1; done
+  echo "$moment $KEY $(cat "$CREDENTIALS_DIRECTORY/key" 2>/dev/null)" >>keys.log
+done
+AGENT
 # What agents may want to do, a line for each that works. The unit leaves them the first three.
 cat >/opt/agents/probe <<'AGENT'
 #!/bin/bash
@@ -55,6 +62,7 @@ agents:
   worker: { command: [/opt/agents/worker] }
   hungry: { command: [/opt/agents/hungry] }
   probe: { command: [/opt/agents/probe] }
+  reader: { command: [/opt/agents/reader], env: { allow: [KEY, CREDENTIALS_DIRECTORY] } }
 rules:
   - name: t
     files: "tickets/{flow}.json"
@@ -195,6 +203,36 @@ goes_on_through_everything() {
   "${manager[@]}" start "$unit"
   serves_with_agent
 }
+# With a file of variables and a credential in a drop-in: what an agent reads at its begin, when the unit was stopped, and
+# when it was started again. This is the table of the page.
+reads_keys() {  # DROP-IN MOMENT...
+  local drop_in=$1 moment pid
+  shift
+  step "$unit of $owner: an agent reads a key at these moments: $*"
+  (umask 077; echo KEY=from-a-file >/box/environment; echo from-a-credential >/box/credential)
+  chown "$owner" /box/environment /box/credential
+  mkdir -p "$drop_in"
+  printf '[Service]\nEnvironmentFile=/box/environment\nLoadCredential=key:/box/credential\n' >"$drop_in/keys.conf"
+  configure "{ to: reading, run: reader }"
+  "${manager[@]}" daemon-reload
+  "${manager[@]}" restart "$unit"
+  serves_with_agent
+  ticket reader reading
+  until_true grep -q ^begin "$project/keys.log"
+  "${manager[@]}" stop "$unit"
+  as_owner touch "$project/stopped"
+  until_true grep -q ^stopped "$project/keys.log"
+  "${manager[@]}" start "$unit"
+  as_owner touch "$project/started"
+  until_true grep -q ^started "$project/keys.log"
+  ticket reader "done"
+  rm -r "$drop_in/keys.conf"
+  "${manager[@]}" daemon-reload
+  "${manager[@]}" restart "$unit"
+  for moment in "$@"; do
+    echo "$moment from-a-file from-a-credential"
+  done | diff - <(grep -F from-a-credential "$project/keys.log") || fail "it read $(cat "$project/keys.log")"
+}
 # The package restarts services of the system. Those of people it cannot find.
 upgrade() {
   daemon=$(property MainPID)
@@ -273,6 +311,8 @@ systemctl restart "$unit"
 ticket probe "done"
 serves_with_agent
 
+reads_keys /etc/systemd/system/baton@.service.d begin stopped started
+
 step "gives the agent a cgroup of its own"
 grep -q "^0::$(property ControlGroup)/run-" "/proc/$agent/cgroup" || fail "it is in $(cat "/proc/$agent/cgroup")"
 [[ $(run_groups | wc -l) == 1 ]] || fail "cgroups: $(run_groups)"
@@ -342,6 +382,9 @@ until_true is ExecMainStatus 3
 grep -q 'the journal is damaged: .* move the state folder away' "$log" || fail "it does not say what to do"
 rm -r "${state[0]}"
 until_true is ActiveState active
+until_true run_groups_there
+runuser -u baton -- sh -c "cd '$late'; baton stop --all"
+until_true no_groups
 systemctl stop "$unit"
 umount "$late"
 unit="baton@$(systemd-escape --path "$project").service"
@@ -358,6 +401,9 @@ until_true is ExecMainStatus 3
 grep -q 'No space left on device; free some room' "$log" || fail "it does not say what to do"
 mount -o remount,size=64m /var/lib/baton
 until_true is ActiveState active
+until_true run_groups_there
+ask stop --all
+until_true no_groups
 systemctl stop "$unit"
 umount /var/lib/baton
 
@@ -391,6 +437,7 @@ manager=(runuser -u person -- env XDG_RUNTIME_DIR=/run/user/4711 systemctl --use
 until_true "${manager[@]}" show -P Version
 make_project "$home/project"
 goes_on_through_everything user
+reads_keys /etc/systemd/user/baton.service.d begin started
 [[ -d $home/.local/state/baton ]] || fail "its state lies somewhere else"
 ask stop --all
 until_true nothing_behind

@@ -108,6 +108,7 @@ mount -t tmpfs -o mode=1777 tmpfs tmp
 mkdir -p .old
 pivot_root . .old
 umount -l /.old
+mount --make-rshared /
 ip link set lo up 2>/dev/null
 exec env -i container=box PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --system --unit=box.target --log-target=console --log-level=notice \
