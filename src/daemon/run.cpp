@@ -103,7 +103,9 @@ class Service {
     serving_ = true;
     // Before the first look at all files, which may take longer than a service manager waits.
     // Commands find the daemon from here on, and nothing starts before that look is complete.
-    manager_.ready();
+    if (const auto heard = manager_.ready(); !heard)
+      spdlog::warn(printable(baton::describe(heard.error())) +
+                   "; going on without a service manager");
     feed_watchdog();
     step();
     if (!ended_) {
@@ -335,7 +337,7 @@ class Service {
   Result<std::string> reload() {
     manager_.reloading();
     auto done = exchange();
-    manager_.ready();
+    (void)manager_.ready();
     if (!done) {
       done.error().message.insert(0, "the configuration in force stays: ");
       spdlog::error(printable(baton::describe(done.error())));

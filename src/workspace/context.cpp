@@ -194,6 +194,17 @@ Result<Context> Context::open(const Places& places, const Opening& opening) {
   return context;
 }
 
+namespace {
+
+/// A configuration that is not there or may not be read does not come by waiting.
+tl::unexpected<Error> for_a_person(const Error& error) {
+  if (error.code == Errc::not_found)
+    return fail(Errc::config, "there is no such configuration", error.where);
+  return fail(error.code == Errc::denied ? Errc::config : error.code, error.message, error.where);
+}
+
+}  // namespace
+
 Result<void> Context::find_active_configuration(const Opening& opening) {
   auto done = file_.empty() ? Result<void>() : read(file_);
   const auto followed = opening.follow ? follow_daemon() : Result<void>();
@@ -222,7 +233,7 @@ Result<void> Context::find_active_configuration(const Opening& opening) {
     for (const std::string& fault : faults_)
       complain(fault);
   if (!follows_ && (!opening.anyway || slip))
-    return done;
+    return for_a_person(done.error());
   broken_configuration_ = file_;
   if (opening.anyway && !opening.quiet)
     warn_of_faults(done.error());

@@ -139,7 +139,7 @@ expect_exit 0 baton status --config bad.yaml
 expect_err "bad.yaml:2:1:"
 expect_err "limits"
 expect_exit 2 baton run --config bad.yaml
-expect_exit 3 baton status --config missing.yaml
+expect_exit 2 baton status --config missing.yaml
 expect_exit 3 baton status --root nowhere
 chmod 666 bad.yaml
 expect_exit 0 baton status --config bad.yaml

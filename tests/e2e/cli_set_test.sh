@@ -33,11 +33,11 @@ expect_exit 0 baton set n.json /x=1 --expect /x=9007199254740993e-17
 # Refused: the file stays byte for byte, and no litter lies beside it.
 cp s.json kept
 # Nobody knows what the file has to be where the configuration cannot be read.
-expect_exit 3 baton set s.json /n=3 --config typo.yaml
+expect_exit 2 baton set s.json /n=3 --config typo.yaml
 expect_err "baton cannot tell what the file is, so nothing was changed"
-BATON_CONFIG=/nope expect_exit 3 baton set s.json /n=3
+BATON_CONFIG=/nope expect_exit 2 baton set s.json /n=3
 ln -s gone.yaml baton.yaml
-expect_exit 3 baton set s.json /n=3
+expect_exit 2 baton set s.json /n=3
 rm baton.yaml
 cmp s.json kept
 expect_exit 2 baton set s.json /status=waiting_qa

@@ -343,11 +343,11 @@ def not_reloaded(box):
     yield "run `baton reload` when the file is ready"
 
 
-@case(r"baton.yaml: cannot be looked at: No such file", "error")
+@case(r"baton.yaml: there is no such configuration", "error")
 def configuration_gone(box):
     box.start()
     os.rename(box.config, box.config + ".kept")
-    yield "put it there"
+    yield "put a readable file there"
     os.rename(box.config + ".kept", box.config)
 
 

@@ -334,28 +334,42 @@ until_true nothing_behind
 until_true no_groups
 systemctl stop "$unit"
 
-step "is not started again for a wrong configuration"
-cp "$configuration" good.yaml
-echo 'versoin: 1' >"$configuration"
-systemctl start "$unit" && fail "started with a wrong configuration"
-is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
-is NRestarts 0 || fail "was started again"
-cp good.yaml "$configuration"
-cp good.yaml project.yaml
+cp "$configuration" project.yaml
+mkdir -p /opt/other
+chown daemon /opt/other
+# What to spoil, what the daemon says of it. It has to say so once, and to be left alone.
+while IFS='|' read -r spoil says; do
+  step "is not started again: $spoil"
+  : >"$log"
+  bash -ec "$spoil" - "$configuration"
+  ! systemctl start "$unit" 2>/dev/null || fail "it serves"
+  is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
+  is Result exit-code || fail "Result is $(property Result)"
+  is SubState failed || fail "it is $(property SubState)"
+  is NRestarts 0 || fail "was started again"
+  [[ $(grep -c "$says" "$log") == 1 ]] || fail "it does not say so once"
+  rm -rf "$configuration"
+  install -m 644 project.yaml "$configuration"
+  systemctl start "$unit" || fail "it does not serve when that is mended"
+  systemctl stop "$unit"
+done <<'TABLE'
+rm "$1"|: there is no such configuration$
+chmod 600 "$1"|: cannot be opened: Permission denied$
+chmod 666 "$1"|not to be trusted: can be written by everybody
+chown daemon "$1"|not to be trusted: .*belongs to user
+echo 'versoin: 1' >"$1"|the configuration cannot be used$
+echo 'state_dir: /opt/other' >>"$1"|/opt/other: belongs to user 1 (daemon); name a folder of your own
+echo 'state_dir: /opt/readonly' >>"$1"|Read-only file system$
+TABLE
 
-step "waits for its configuration, and for the volume of its project"
+step "waits for the volume of its project"
 late="/srv/late project"
 cp -a "$project" /srv/volume
 rm /srv/volume/agents.log /srv/volume/tickets/*
 mkdir "$late"
 unit="baton@$(systemd-escape --path "$late").service"
-systemctl start --no-block "$unit"
-until_true above NRestarts 2
-until_true is ExecMainStatus 3
-late_configuration=$instances/$(systemd-escape --path "$late").yaml
-grep -qF "$late_configuration: " "$log" || fail "it does not say what it waits for"
-cp project.yaml "$late_configuration"
-until_true is ActiveState active
+cp project.yaml "$instances/$(systemd-escape --path "$late").yaml"
+systemctl start "$unit"
 mount --bind /srv/volume "$late"
 # With a group of its own, too, which RestrictSUIDSGID= lets nobody pass on.
 groupadd --system readers
@@ -390,7 +404,6 @@ umount "$late"
 unit="baton@$(systemd-escape --path "$project").service"
 
 step "finds a full disk at its very first start, and serves when there is room"
-systemctl reset-failed "$unit"
 mount -t tmpfs -o size=256k,mode=750,uid="$(id -u baton)",gid="$(id -g baton)" tmpfs /var/lib/baton
 dd if=/dev/zero of=/var/lib/baton/filler bs=4k 2>/dev/null && fail "the disk is not full"
 : >"$log"

@@ -169,7 +169,7 @@ def the_state(exe):
     with Project(exe) as project:
         project.works("before")
         os.chmod(project.state, 0o777)
-        project.refused(project.state, "can be written by everybody", f"`chmod go-w {project.state}`", code=3)
+        project.refused(project.state, "can be written by everybody", f"`chmod go-w {project.state}`")
 
 
 def alone(exe):

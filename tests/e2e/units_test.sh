@@ -13,12 +13,12 @@ dpkg-deb -x "$1" "$work/package"
 units=$work/package/usr/lib/systemd
 
 # `verify` wants programs that exist; and it exits with 0 on keys it does not know, so its words count.
-# systemd before 254 does not know this one, and goes on without it.
+# systemd before 254 does not know these, and goes on without them.
 later='^$'
 version=$(systemd-analyze --version | awk 'NR == 1 { print int($2) }')
-((version >= 254)) || later='^DelegateSubgroup='
+((version >= 254)) || later='^(DelegateSubgroup|RestartSteps|RestartMaxDelaySec)='
 lint() {  # MANAGER UNIT NAME
-  sed "/^Exec/s|=/usr/bin/baton |=$work/package/usr/bin/baton |" "$units/$2" | grep -v "$later" >"$work/$3"
+  sed "/^Exec/s|=/usr/bin/baton |=$work/package/usr/bin/baton |" "$units/$2" | grep -vE "$later" >"$work/$3"
   systemd-analyze "--$1" verify --man=no "$work/$3" >"$work/said" 2>&1 || true
   if [[ -s $work/said ]]; then
     cat "$work/said"

@@ -76,6 +76,9 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
   if (!setup)
     return pass_on(setup);
   auto state = context.make_state_folder(root);
+  // Only a person can give the daemon another folder, or the right to this one.
+  if (!state && state.error().code == Errc::denied)
+    state.error().code = Errc::config;
   if (!state)
     return pass_on(state);
   set_place_variables(*state, setup->environment.variables);
@@ -109,7 +112,8 @@ Result<ServedRoot> late_root(const Context& context, const std::string& path,
 /// Without `roots:` and --root the root is the current folder. For a service that is / or a home,
 /// in which the state lies, too. So the configuration is what has to be changed.
 Error naming_no_roots(Error error, const Context& context, const std::string& root) {
-  if (error.code != Errc::config || context.configuration().empty())
+  const bool inside = error.where.starts_with(root == "/" ? root : root + "/");
+  if (error.code != Errc::config || context.configuration().empty() || !inside)
     return error;
   error.message = "names no `roots:`, so the root is " + root + ", and " + error.where + ": " +
                   error.message + "; name the projects in `roots:`";
@@ -353,6 +357,13 @@ ExitCode dry_run(const RunArguments& arguments, const Context& context) {
   return finish();
 }
 
+/// For what belongs to others, which only a person can change: a service manager that starts the
+/// daemon again cannot.
+ExitCode refuse(const Error& error) {
+  complain(error);
+  return ExitCode::usage;
+}
+
 }  // namespace
 
 ExitCode run_command_line(Words words) {
@@ -368,10 +379,12 @@ ExitCode run_command_line(Words words) {
       {{ExitCode::fine, "ended normally"},
        {ExitCode::failed,
         "with --once: work was due and is not done; the last lines say which and why"},
-       {ExitCode::usage},
+       {ExitCode::usage,
+        "wrong usage or configuration, or one that is not there or may not be read; a state folder "
+        "or root of another user, or that may not be written"},
        {ExitCode::unreachable,
-        "something that is needed could not be read or written; with --once, also a root that is "
-        "away or a full disk"},
+        "something that is needed could not be read or written, such as a root that is away or a "
+        "full disk"},
        {ExitCode::served},
        {ExitCode::interrupted, "Ctrl-C stopped the agents; with --once, after any Ctrl-C"}});
   options.values("--root", arguments.roots, "DIR",
@@ -405,12 +418,12 @@ ExitCode run_command_line(Words words) {
   if (!arguments.roots.empty())
     places.root = arguments.roots.front();
   if (const auto own = refuse_state_of_others(places); !own)
-    return complain(own.error());
+    return refuse(own.error());
   auto context = Context::open(places);
   if (!context)
     return complain(context.error());
   if (const auto own = refuse_roots_of_others(context->roots()); !own)
-    return complain(own.error());
+    return refuse(own.error());
   for (const Finding& warning : context->warnings())
     complain(describe(warning, context->configuration()));
   if (arguments.once)

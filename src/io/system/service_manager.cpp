@@ -1,5 +1,6 @@
 #include "io/system/service_manager.h"
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
@@ -11,6 +12,8 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "io/files/fd.h"
 
 namespace baton {
 namespace {
@@ -46,31 +49,35 @@ void ServiceManager::reloading() const {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
   constexpr long long kMicros = 1'000'000;
-  send("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now.tv_sec * kMicros + now.tv_nsec / 1000),
-       kPatience);
+  (void)send(
+      "RELOADING=1\nMONOTONIC_USEC=" + std::to_string(now.tv_sec * kMicros + now.tv_nsec / 1000),
+      kPatience);
 }
 
-void ServiceManager::send(const std::string& message, Millis patience) const {
+Result<void> ServiceManager::send(const std::string& message, Millis patience) const {
+  if (socket_.empty())
+    return {};
+  const std::string where = "NOTIFY_SOCKET=" + socket_;
   sockaddr_un address = {};
   if (socket_.size() < 2 || socket_.size() >= sizeof(address.sun_path) ||
       (socket_[0] != '/' && socket_[0] != '@'))
-    return;
+    return fail(Errc::usage, "is no address of a socket", where);
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
   if (socket_[0] == '@')
     address.sun_path[0] = '\0';  // abstract socket
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0)
-    return;
+  const Fd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!fd)
+    return system_error(errno, "cannot be reached", where);
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-  // If the manager does not listen, there is nothing to do.
   const bool waits = patience > Millis{0};
   const timeval limit{std::chrono::duration_cast<std::chrono::seconds>(patience).count(), 0};
   if (waits)
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  (void)sendto(fd, message.data(), message.size(), MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT),
-               reinterpret_cast<const sockaddr*>(&address), length);
-  close(fd);
+    (void)setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  if (sendto(fd.get(), message.data(), message.size(), MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT),
+             reinterpret_cast<const sockaddr*>(&address), length) < 0)
+    return system_error(errno, "cannot be reached", where);
+  return {};
 }
 
 }  // namespace baton

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "base/time.h"
 
 namespace baton {
@@ -18,20 +19,21 @@ class ServiceManager {
   static ServiceManager from_environment();
 
   /// Waits up to five seconds for a busy manager, which needs this message. The other messages are
-  /// dropped if the manager does not read.
-  void ready() const { send("READY=1", kPatience); }
+  /// dropped if the manager does not read. Errc::io, not_found ...: $NOTIFY_SOCKET names no socket
+  /// that takes it.
+  Result<void> ready() const { return send("READY=1", kPatience); }
   /// The configuration is read again. Every call has to be followed by `ready`, also if nothing
   /// could be used. The message has the time that `Type=notify-reload` asks for.
   void reloading() const;
-  void stopping() const { send("STOPPING=1"); }
-  void status(std::string_view text) const { send("STATUS=" + std::string(text)); }
-  void alive() const { send("WATCHDOG=1"); }
+  void stopping() const { (void)send("STOPPING=1"); }
+  void status(std::string_view text) const { (void)send("STATUS=" + std::string(text)); }
+  void alive() const { (void)send("WATCHDOG=1"); }
   /// The interval in which systemd expects `alive`; send it twice as often. Nothing: no watchdog.
   std::optional<Millis> watchdog() const { return watchdog_; }
 
  private:
   static constexpr Millis kPatience{5000};
-  void send(const std::string& message, Millis patience = Millis{0}) const;
+  Result<void> send(const std::string& message, Millis patience = Millis{0}) const;
   std::string socket_;
   std::optional<Millis> watchdog_;
 };
