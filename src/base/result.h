@@ -24,6 +24,7 @@ enum class Errc {
   served,       ///< another process serves the root
   no_space,     ///< disk or inodes full, quota
   denied,       ///< not permitted
+  newer,        ///< a newer baton wrote it
   usage,        ///< wrong arguments
   config,       ///< wrong configuration
   io,           ///< any other failure of the system

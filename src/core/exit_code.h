@@ -93,6 +93,7 @@ constexpr ExitCode exit_code_of(Errc code) {
     case Errc::served:
     case Errc::no_space:
     case Errc::denied:
+    case Errc::newer:
     case Errc::io:
       return ExitCode::unreachable;
   }

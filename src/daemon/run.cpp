@@ -137,7 +137,8 @@ class Service {
   }
 
   static bool told_wrong(const Error& error) {
-    return error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage;
+    return error.code == Errc::config || error.code == Errc::schema || error.code == Errc::usage ||
+           error.code == Errc::newer;
   }
 
   /// Whether a person has to change the command or the configuration, so that waiting is no use.

@@ -2,10 +2,12 @@
 the daemon serves. The units leave a daemon alone after a fault that only a person can mend. usage: bad_begin_test.py BATON"""
 
 import contextlib
+import glob
 import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 
@@ -45,9 +47,9 @@ class Place(world.World):
         said = self.home + "/daemon.log"
         with open(said, "wb") as file:
             self.daemon = subprocess.Popen([self.exe, "run", *self.places()], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
-                                           env=world.asked_for_leaks({"JOURNAL_STREAM": "8:1", **env}), cwd="/", user=self.user, group=self.user,
+                                           env=world.asked_for_leaks(env), cwd="/", user=self.user, group=self.user,
                                            extra_groups=None if self.user is None else [])
-        return self.daemon, lambda: open(said, errors="replace").read().splitlines()
+        return self.daemon, lambda: [re.sub(r"^\S+Z (\w+) ", "", line) for line in open(said, errors="replace").read().splitlines()]
 
     def serves_with(self, env, says):
         daemon, said = self.daemon_of(env)
@@ -146,6 +148,23 @@ def state_full(place):
             while True:
                 file.write(bytes(4096))
         yield {}
+
+
+@case(2, r"/journal\.db: the journal has version 99, .* newer baton; use that one \(1\.2\.3 or later\)$")
+def journal_of_a_newer_baton(place):
+    place.serves_with({}, None)
+    path, = glob.glob(place.state + "/*/journal.db")
+    for version, needs in ((99, 10203), (None, None)):
+        with contextlib.closing(sqlite3.connect(path)) as journal, journal:
+            if version:
+                before = journal.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()[0]
+            journal.execute("UPDATE meta SET value = ? WHERE name = 'schema_version'", (version or before,))
+            if needs:
+                journal.execute("UPDATE meta SET value = ? WHERE name = 'needs_baton'", (needs,))
+        for beside in glob.glob(path + "-*"):
+            os.chown(beside, *os.stat(path)[4:6])
+        if version:
+            yield {}
 
 
 # --- the root ---

@@ -649,7 +649,7 @@ TEST_CASE("a journal of a newer baton is left alone") {
   tamper(scratch.path(), "UPDATE meta SET value = 99 WHERE name = 'schema_version'");
   const auto journal = open_journal(scratch.path());
   REQUIRE(!journal.has_value());
-  CHECK(journal.error().code == Errc::io);
+  CHECK(journal.error().code == Errc::newer);
   CHECK(journal.error().message.find("newer baton; use that one (0.2.0 or later)") !=
         std::string::npos);
   tamper(scratch.path(), "UPDATE meta SET value = 11203 WHERE name = 'needs_baton'");
@@ -657,7 +657,7 @@ TEST_CASE("a journal of a newer baton is left alone") {
         std::string::npos);
   tamper(scratch.path(), "DELETE FROM meta WHERE name = 'needs_baton'");
   CHECK(open_journal(scratch.path()).error().message.find("(a newer one)") != std::string::npos);
-  CHECK(read_journal(scratch.path()).error().code == Errc::io);
+  CHECK(read_journal(scratch.path()).error().code == Errc::newer);
 }
 
 TEST_CASE("how far logs were read is kept, and goes with its flow") {

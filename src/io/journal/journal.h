@@ -31,8 +31,8 @@ std::int64_t journal_version();
 /// date, after it has made a copy of the journal (`upgraded`). Copies of earlier upgrades go then.
 /// Errc::not_found: the folder does not exist. Errc::denied, no_space. Errc::busy: another process
 /// writes for more than five seconds. Errc::config: the folder is on a network or FUSE file system.
-/// Errc::io: damaged, or from a newer baton, which the message names. Where the copy cannot be made
-/// (Errc::no_space), the journal stays as it is.
+/// Errc::io: damaged. Errc::newer: from a newer baton, which the message names. Where the copy
+/// cannot be made (Errc::no_space), the journal stays as it is.
 ///
 /// Beyond the promises of Journal: a commit that would start one attempt of a key twice fails with
 /// Errc::io, and so does every commit after an Errc::io. Errc::busy: another process

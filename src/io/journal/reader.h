@@ -92,8 +92,8 @@ class JournalReader : private Pinned {
   std::string runs_;  ///< the folder of the runs
 };
 
-/// Errc::not_found: no journal, or an empty one. Errc::denied: this user may not read it. Errc::io:
-/// damaged, an old copy, or of another version of baton.
+/// Errc::not_found: no journal, or an empty one. Errc::denied: this user may not read it.
+/// Errc::newer: of a newer baton. Errc::io: damaged, an old copy, or of an older baton.
 Result<std::unique_ptr<JournalReader>> read_journal(const std::string& state_folder);
 
 }  // namespace baton

@@ -79,7 +79,7 @@ Result<bool> was_accepted(sqlite::Database& db, const std::string& path, const D
 
 namespace baton {
 
-/// Errc::io if a newer baton wrote the journal; says which version of baton can read it.
+/// Errc::newer if a newer baton wrote the journal; says which version of baton can read it.
 Result<void> refuse_newer_journal(sqlite::Database& db);
 
 /// Brings the tables to the version of this program, all in one transaction. Before that it copies
@@ -88,7 +88,7 @@ Result<void> refuse_newer_journal(sqlite::Database& db);
 Result<std::optional<JournalUpgrade>> migrate_journal(sqlite::Database& db,
                                                       const std::string& path);
 
-/// For readers, who may not migrate. Errc::not_found: the journal is empty. Errc::io: it has
+/// For readers, who may not migrate. Errc::not_found: the journal is empty. Errc::newer; io: it has
 /// another version than this program.
 Result<void> check_journal_version(sqlite::Database& db);
 

@@ -188,10 +188,10 @@ std::string needed_baton(sqlite::Database& db) {
 }
 
 tl::unexpected<Error> newer(sqlite::Database& db, std::int64_t version) {
-  return fail(Errc::io, "the journal has version " + std::to_string(version) +
-                            ", this baton knows up to " + std::to_string(kNewest) +
-                            ": it was written by a newer baton; use that one (" + needed_baton(db) +
-                            ")");
+  return fail(Errc::newer, "the journal has version " + std::to_string(version) +
+                               ", this baton knows up to " + std::to_string(kNewest) +
+                               ": it was written by a newer baton; use that one (" +
+                               needed_baton(db) + ")");
 }
 
 std::string copy_path(const std::string& journal, std::int64_t version) {
