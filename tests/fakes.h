@@ -430,7 +430,9 @@ class FakeRequests : public Requests {
 class FakeObserver : public Observer {
  public:
   std::vector<Event> events;
+  std::vector<Millis> took;  ///< of `acted`
   void happened(const Event& event) override { events.push_back(event); }
+  void acted(Millis its) override { took.push_back(its); }
 };
 
 }  // namespace baton::testing

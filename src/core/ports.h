@@ -438,6 +438,9 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void happened(const Event& /*event*/) {}  ///< default: ignored
+  /// A changed version of a file was accepted, and all that follows from it is done: it is
+  /// committed, written, and its agents are released. `took`: since the file was queued.
+  virtual void acted(Millis /*took*/) {}
 };
 
 }  // namespace baton

@@ -48,7 +48,7 @@ class RealEngine : public Engine {
         parts_(std::move(parts)),
         requests_(ports.requests),
         disk_space_(ports.requests, ports.observer),
-        input_queue_(ports.disk),
+        input_queue_(ports.disk, ports.clock),
         pending_writes_(ports.disk),
         backup_encryption_(ports.disk),
         locks_(ports.disk),
@@ -581,8 +581,11 @@ Result<void> RealEngine::commit(Draft& next, const Prepares& prepared) {
   Arrival seq = *committed - next.commit.events.size();
   for (Event& event : next.commit.events)
     event.seq = ++seq;
+  const std::vector<Time> since = input_queue_.queued_since(next.changed);
   publish(next);
   perform(next, prepared);
+  for (const Time queued : since)
+    ports_.observer.acted(ports_.clock.now() - queued);
   return {};
 }
 

@@ -42,10 +42,10 @@ std::string folder_of(const std::string& path) {
 /// before the files that are judged by it.
 std::vector<std::string> InputQueue::in_order(const Catalog& catalog) const {
   std::map<FlowId, QueuedFlow> queued;
-  for (const auto& [path, since] : dirty_) {
+  for (const auto& [path, queued_at] : dirty_) {
     const auto match = catalog.match(path);
     QueuedFlow& flow = queued[match ? match->flow : FlowId{}];
-    flow.since = flow.files.empty() ? since : std::min(flow.since, since);
+    flow.since = flow.files.empty() ? queued_at.step : std::min(flow.since, queued_at.step);
     flow.files.emplace_back(match ? match->kind - match->entry->kinds.data() : 0, path);
   }
   std::vector<const QueuedFlow*> order;
@@ -85,7 +85,15 @@ std::vector<std::string> InputQueue::in_order(const Catalog& catalog) const {
 
 void InputQueue::changed(const std::set<std::string>& paths) {
   for (const std::string& path : paths)
-    dirty_.try_emplace(path, step_);
+    queue(path);
+}
+
+std::vector<Time> InputQueue::queued_since(const std::vector<std::string>& paths) const {
+  std::vector<Time> since;
+  for (const std::string& path : paths)
+    if (const auto queued = dirty_.find(path); queued != dirty_.end())
+      since.push_back(queued->second.since);
+  return since;
 }
 
 /// Takes the paths that a scan has found. While the files of a scan of the whole root are being
@@ -124,7 +132,7 @@ void InputQueue::take(const std::vector<Input>& inputs, ConfiguredParts& parts,
     look_at_all(*due);
   for (const Input& input : inputs) {
     if (const auto* const changed = std::get_if<FileChanged>(&input)) {
-      dirty_.try_emplace(changed->path, step_);
+      queue(changed->path);
       if (!changed->was.empty())
         parts.intake.renamed(changed->was, changed->path);
       if (changed->complete)
@@ -198,7 +206,7 @@ Result<void> InputQueue::gather(Draft& next, const ConfiguredParts& parts,
   if (parts.intake.starved() && !rescan_)
     rescan_ = Rescan{"timer"};
   for (const std::string& path : parts.intake.due(next.now))
-    dirty_.try_emplace(path, step_);
+    queue(path);
   later_.clear();
   more_ends_ = false;
   std::size_t count = 0;
@@ -359,7 +367,7 @@ Result<void> InputQueue::look_at(const std::string& path, Draft& next, Configure
 void InputQueue::note_unread(const Catalog& catalog, bool first_start) {
   unread_.clear();
   bool left = false;
-  for (const auto& [path, since] : dirty_) {
+  for (const auto& [path, queued_at] : dirty_) {
     if (looked_.contains(path))
       continue;
     left = true;

@@ -52,7 +52,7 @@ class StepBudget {
 /// The inputs that are not part of a committed step yet.
 class InputQueue {
  public:
-  explicit InputQueue(Disk& disk) : disk_(disk) {}
+  InputQueue(Disk& disk, Clock& clock) : disk_(disk), clock_(clock) {}
 
   /// Takes inputs and makes the scans they ask for. A failed scan is repeated with the next step,
   /// because only a scan finds what events missed. A scan that could not list some folder for a
@@ -101,6 +101,8 @@ class InputQueue {
   /// unavailable. A `rehearsal` decides all flows then, to show what the journal has.
   void due(Draft& next, const FlowRecords& records, const FlowIndex& flow_index,
            bool rehearsal) const;
+  /// Since when each of these paths is queued, as far as they are. Ask before `committed`.
+  std::vector<Time> queued_since(const std::vector<std::string>& paths) const;
   /// The step is committed: drops all that was part of it. True: no scan is missing, so baton knows
   /// the whole root.
   bool committed();
@@ -136,9 +138,16 @@ class InputQueue {
   Result<void> look_at(const std::string& path, Draft& next, ConfiguredParts& parts,
                        const std::vector<Request>& requests, PendingWrites& pending_writes);
 
+  /// Queues a path, unless it is queued already.
+  void queue(const std::string& path) { dirty_.try_emplace(path, Queued{step_, clock_.now()}); }
+
   Disk& disk_;
-  /// The paths to look at, each with the step in which it came in.
-  std::map<std::string, std::uint64_t> dirty_;
+  Clock& clock_;
+  struct Queued {
+    std::uint64_t step = 0;  ///< in which the path came in
+    Time since{};
+  };
+  std::map<std::string, Queued> dirty_;  ///< the paths to look at
   std::uint64_t step_ = 0;
   std::set<std::string> looked_;   ///< paths that this step has looked at
   std::set<std::string> scanned_;  ///< paths of a scan of the whole root that are still queued
