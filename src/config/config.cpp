@@ -18,6 +18,8 @@ namespace baton {
 namespace {
 
 constexpr Millis kLongestNotify{3'600'000};
+constexpr Millis kShortestMetrics{1000};
+constexpr Millis kLongestMetrics{3'600'000};
 constexpr std::uint64_t kLargestFile = 1ULL << 30U;
 constexpr std::string_view kSchema = "schemas/config.schema.json";
 
@@ -397,6 +399,15 @@ AllHours read_all_hours(const Fields& fields, const TimeZones* zones) {
   return all;
 }
 
+MetricsConfig read_metrics(const Fields& metrics) {
+  MetricsConfig read;
+  take(read.textfile, metrics.text("textfile"));
+  take(read.interval, metrics.duration("interval"));
+  if (read.interval < kShortestMetrics || read.interval > kLongestMetrics)
+    metrics.error("metrics", "the interval must be at least 1s and at most 1h", "interval");
+  return read;
+}
+
 Config read_config(const Fields& fields, const TimeZones* zones, Findings& findings) {
   Config config;
   for (const auto& [role, agent] : fields.child("agents").children())
@@ -432,6 +443,7 @@ Config read_config(const Fields& fields, const TimeZones* zones, Findings& findi
   config.notify_timeout = notify.duration("timeout").value_or(config.notify_timeout);
   if (config.notify_timeout <= Millis(0) || config.notify_timeout > kLongestNotify)
     notify.error("notify", "the timeout must be more than 0 and at most 1h", "timeout");
+  config.metrics = read_metrics(fields.child("metrics"));
   config.roots = fields.texts("roots");
   take(config.state_dir, fields.text("state_dir"));
   config.retention = read_retention(fields.child("retention"));
@@ -462,6 +474,9 @@ void name_remedies(const Value& root, Findings& faults) {
       fault.message +=
           "; an agent has either `adapter:`, which knows its program, or `command:`: take one out "
           "or put one in";
+    else if (place == "#/properties/metrics/properties/textfile/pattern")
+      fault.message +=
+          "; node_exporter reads only files whose names end in `.prom`, such as \"baton.prom\"";
     else if (place.starts_with("#/definitions/agent/dependencies"))
       fault.message +=
           fault.message.find("\"result\"") != std::string::npos

@@ -85,6 +85,13 @@ struct RetentionConfig {
   bool operator==(const RetentionConfig&) const = default;
 };
 
+/// `metrics:`.
+struct MetricsConfig {
+  std::string textfile;  ///< absolute once the workspace has it; empty: no metrics
+  Millis interval{15'000};
+  bool operator==(const MetricsConfig&) const = default;
+};
+
 /// The content of `baton.yaml` with defaults filled in. Paths are as written.
 struct Config {
   std::map<Role, AgentConfig> agents;
@@ -112,6 +119,7 @@ struct Config {
   bool systemd_units = false;       ///< `backend: { type: systemd }`: runs are transient units
   std::vector<std::string> notify;  ///< argv; empty: none
   Millis notify_timeout{30'000};
+  MetricsConfig metrics;
   /// relative to the configuration; empty: the root of the command
   std::vector<std::string> roots;
   std::string state_dir;  ///< empty: one of the usual places

@@ -11,6 +11,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "daemon/counters_file.h"
 #include "io/agents/agents.h"
 #include "io/agents/run_directory.h"
 #include "io/files/disk.h"
@@ -95,6 +96,7 @@ Result<void> RootService::open(const std::string& shim) {
                  std::to_string(upgraded->from) + " to " + std::to_string(upgraded->to) +
                  "; as it was before, it is in " + printable(upgraded->copy));
   journal_ = std::move(*journal);
+  read_counters();
   auto state = open_folder(served_.state_folder);
   if (!state)
     return pass_on(state);
@@ -132,8 +134,8 @@ Result<void> RootService::open(const std::string& shim) {
     inputs_.emplace_back(std::move(ended));
     wake_();
   });
-  auto engine = Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *observer_,
-                              *providers_, *spending_, *zones_, kStepLimits},
+  auto engine = Engine::make({*disk_, *journal_, *agents_, *requests_, *clock_, *this, *providers_,
+                              *spending_, *zones_, kStepLimits},
                              served_.setup);
   if (!engine)
     return pass_on(engine);
@@ -142,6 +144,43 @@ Result<void> RootService::open(const std::string& shim) {
   // Watch before the first scan. Then baton sees a change in between twice instead of missing it.
   start_watch();
   return engine_->recover();
+}
+
+/// Before the first event of this daemon. The work goes on without old counters.
+void RootService::read_counters() {
+  auto counters = baton::read_counters(served_.state_folder, *journal_, served_.setup.agents);
+  if (!counters)
+    return spdlog::warn("the counters of the metrics begin at 0: " +
+                        printable(baton::describe(counters.error())));
+  counters_ = kept_counters_ = *std::move(counters);
+}
+
+void RootService::happened(const Event& event) {
+  observer_->happened(event);
+  const auto run = is_counted(event) ? journal_->run(event.run) : Result<std::optional<Run>>();
+  counters_.count(event, run ? *run : std::nullopt, served_.setup.agents);
+}
+
+RootMetrics RootService::metrics(Time since) {
+  const auto kept = counters_ == kept_counters_ ? Result<void>()
+                                                : write_counters(served_.state_folder, counters_);
+  if (kept)
+    kept_counters_ = counters_;
+  const std::string why = kept ? "" : printable(baton::describe(kept.error()));
+  if (std::exchange(counters_fault_, why) != why && !kept)
+    spdlog::warn("the counters of the metrics cannot be kept: " + why);
+  RootMetrics metrics =
+      root_metrics(engine_->records(), engine_->plan(), counters_, served_.setup.agents);
+  metrics.root = served_.root;
+  metrics.version = BATON_VERSION;
+  metrics.started = since;
+  if (const auto parked = providers_->parked())
+    add_parked(*parked, clock_->now(), metrics);
+  for (const auto& [path, file] : held_)
+    if (struct stat info{}; !path.ends_with("-shm") && fstat(file.get(), &info) == 0)
+      metrics.journal_bytes =
+          metrics.journal_bytes.value_or(0) + static_cast<std::uint64_t>(info.st_size);
+  return metrics;
 }
 
 Result<void> RootService::hold_journal() {
@@ -172,6 +211,7 @@ void RootService::start_watch() {
       inputs_.emplace_back(FileChanged{to, from, true});
     for (const std::string& why : changes.rescans)
       rescan(why);
+    counters_.watch_overflows += changes.rescans.count("overflow");
     wake_();
   });
   engine_->polled(polls());
@@ -270,7 +310,8 @@ void RootService::write_status(Time since) {
                             .disk_full = engine_->disk_full(),
                             .trouble = trouble_,
                             .state = std::move(state),
-                            .prompt_faults = prompt_faults_};
+                            .prompt_faults = prompt_faults_,
+                            .metrics_fault = metrics_fault_};
   // The daemon does not need the status itself, so it goes on when the disk refuses the status.
   bool left = status == status_ || write_daemon_status(served_.state_folder, status);
   if (!left) {

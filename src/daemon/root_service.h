@@ -16,6 +16,7 @@
 #include "daemon/service.h"
 #include "engine/configured_parts.h"
 #include "engine/engine.h"
+#include "engine/metrics.h"
 #include "io/files/fd.h"
 #include "io/files/lock.h"
 #include "io/files/root.h"
@@ -26,7 +27,7 @@
 namespace baton {
 
 /// Serves one root. Keeps all inputs until `step`. The loop must outlive this object.
-class RootService : private Pinned {
+class RootService : private Pinned, private Observer {
  public:
   using Wake = std::function<void()>;
 
@@ -50,6 +51,10 @@ class RootService : private Pinned {
   bool guards_lock() const { return lock_.beside(); }
   /// Tells people of processes that belong to no run; "": they are gone.
   void tell_foreign(std::string what);
+  /// Why the file of the metrics cannot be written, for `baton doctor`; "": it can.
+  void note_metrics_fault(std::string why) { metrics_fault_ = std::move(why); }
+  /// What a monitor sees of the root. Keeps the counters first, so that they never go back.
+  RootMetrics metrics(Time since);
   /// Writes `daemon.json` of the state folder; `since`: when the daemon began.
   void write_status(Time since);
 
@@ -71,7 +76,10 @@ class RootService : private Pinned {
 
  private:
   RootService(asio::io_context& loop, ServedRoot served, RootLock lock, Wake wake);
+  void happened(const Event& event) override;
+  void acted(Millis took) override { counters_.latency.add(took); }
   Result<void> open(const std::string& shim);
+  void read_counters();
   void start_watch();
   void rescan(std::string why);
   Result<void> keep_lock();
@@ -106,6 +114,10 @@ class RootService : private Pinned {
   std::optional<Time> away_since_;
   bool leaving_ = false;
   bool started_ = false;
+  RootCounters counters_;
+  RootCounters kept_counters_;  ///< as written last
+  std::string counters_fault_;  ///< why they cannot be kept
+  std::string metrics_fault_;
   Fd state_;  ///< the state folder, to notice that it was removed
   /// The files of the journal by path, with O_PATH descriptors, to notice that one was removed.
   std::vector<std::pair<std::string, Fd>> held_;

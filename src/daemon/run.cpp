@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "daemon/log.h"
+#include "daemon/metrics_file.h"
 #include "daemon/notifier.h"
 #include "daemon/served_roots.h"
 #include "daemon/service.h"
@@ -69,6 +70,7 @@ class Service {
       : config_(std::move(config)),
         options_(options),
         notifier_(config_),
+        metrics_(config_),
         clock_(real_clock()),
         began_(clock_->now()),
         signals_(loop_, SIGTERM, SIGINT, SIGHUP),
@@ -76,6 +78,7 @@ class Service {
         alive_(loop_),
         look_(loop_),
         prune_(loop_),
+        metrics_due_(loop_),
         roots_({loop_, notifier_, options_, *clock_, [this] { wake(); }}) {
     awaited_.replace(config_.awaited);
   }
@@ -110,10 +113,13 @@ class Service {
     step();
     if (!ended_) {
       prune(kSweepAgain);
+      write_metrics();
       await_roots();
       loop_.run();
     }
     manager_.stopping();
+    if (metrics_.wanted())
+      metrics_.write(roots_.metrics(false));
     notifier_.finish(interrupted_ || exit_code_ > 1 ? kHurry : kLastWords);
     return exit_code_;
   }
@@ -371,6 +377,10 @@ class Service {
     config_ = std::move(*loaded);
     awaited_.replace(config_.awaited);
     notifier_.configure(config_);
+    metrics_.configure(config_);
+    write_metrics();
+    if (!metrics_.fault().empty())
+      message += "; metrics are not written: " + metrics_.fault();
     return message;
   }
 
@@ -436,6 +446,19 @@ class Service {
     call_after(alive_, *interval / 2, [this] { feed_watchdog(); });
   }
 
+  void write_metrics() {
+    metrics_due_.cancel();
+    if (!metrics_.wanted())
+      return roots_.note_metrics_fault("");
+    const std::string before = metrics_.fault();
+    metrics_.write(roots_.metrics(true));
+    roots_.note_metrics_fault(metrics_.fault());
+    // The next step may be far away.
+    if (metrics_.fault() != before)
+      (void)roots_.write_statuses();
+    call_after(metrics_due_, metrics_.interval(), [this] { write_metrics(); });
+  }
+
   void prune(Millis again = kPruneEvery) {
     roots_.prune(config_.retention);
     call_after(prune_, again, [this] {
@@ -449,6 +472,7 @@ class Service {
   const ServiceOptions& options_;
   ServiceManager manager_ = ServiceManager::from_environment();
   Notifier notifier_;
+  MetricsFile metrics_;
   std::unique_ptr<Clock> clock_;
   const Time began_;
   asio::io_context loop_{1};
@@ -457,6 +481,7 @@ class Service {
   asio::steady_timer alive_;
   asio::steady_timer look_;
   asio::steady_timer prune_;
+  asio::steady_timer metrics_due_;
   ServedRoots roots_;
   std::string status_;
   bool serving_ = false;  ///< all roots are taken up

@@ -288,6 +288,20 @@ std::string ServedRoots::write_statuses() {
          (disk_full() ? "; DISK FULL: supervising only" : "");
 }
 
+std::vector<RootMetrics> ServedRoots::metrics(bool up) const {
+  std::vector<RootMetrics> all;
+  for (const auto& root : roots_) {
+    all.push_back(root->metrics(since_));
+    all.back().up = up;
+  }
+  return all;
+}
+
+void ServedRoots::note_metrics_fault(const std::string& why) const {
+  for (const auto& root : roots_)
+    root->note_metrics_fault(why);
+}
+
 /// Does everything that can fail, for all roots, before anything changes.
 Result<ServedRoots::Exchange> ServedRoots::prepare(const ServiceConfig& loaded) {
   Exchange next;

@@ -80,6 +80,11 @@ class ServedRoots {
   /// Writes the status of each root for commands. Returns a line about all roots for people.
   std::string write_statuses();
 
+  /// What a monitor sees. `up`: false when the daemon is ending.
+  std::vector<RootMetrics> metrics(bool up) const;
+  /// See RootService.
+  void note_metrics_fault(const std::string& why) const;
+
   /// A new configuration that is ready for use: putting it in force cannot fail.
   struct Exchange {
     std::vector<std::unique_ptr<RootService>> taken_up;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/config.h"
 #include "daemon/once.h"
 #include "engine/engine.h"
 #include "io/journal/prune.h"
@@ -37,6 +38,7 @@ struct ServiceConfig {
   std::vector<std::string> notify;      ///< argv; argv[0] is absolute; empty: no command
   std::vector<std::string> notify_env;  ///< NAME=value
   Millis notify_timeout{0};
+  MetricsConfig metrics;  ///< the path is absolute
   Retention retention;
   std::string shim;                  ///< absolute path of baton-shim
   std::vector<std::string> remarks;  ///< logged at start: missing programs, warnings

@@ -388,6 +388,8 @@ Result<void> Context::take(const std::string& text, Format format, const std::st
   folder_ = folder;
   if (!config_.state_dir.empty())
     config_.state_dir = absolute(config_.state_dir, folder_);
+  if (!config_.metrics.textfile.empty())
+    config_.metrics.textfile = absolute(config_.metrics.textfile, folder_);
   return {};
 }
 

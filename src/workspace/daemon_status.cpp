@@ -190,6 +190,7 @@ DaemonStatus status_in(const Value& json) {
   status.trouble = trouble_in(json);
   status.state = daemon_state_in(json);
   status.prompt_faults = unusable_in<std::string>(json, "prompts_unusable");
+  status.metrics_fault = json::text(json, "metrics_fault").value_or("");
   return status;
 }
 
@@ -286,7 +287,8 @@ Result<void> write_daemon_status(const std::string& state_folder, const DaemonSt
         .set("polls", status.polls)
         .set("root_inode", status.root_inode)
         .set("disk_full", status.disk_full)
-        .set("trouble", json_of(status.trouble));
+        .set("trouble", json_of(status.trouble))
+        .set("metrics_fault", printable(status.metrics_fault, 500));
     if (const Json prompts = unusable(status.prompt_faults, flows); prompts->IsObject())
       json.set("prompts_unusable", prompts);
     text = json.pretty();

@@ -51,6 +51,7 @@ struct DaemonStatus {
   DaemonState state;
   /// Prompts that the daemon cannot use (workspace/rule_prompts.h). Nothing: unknown.
   std::optional<PromptFaults> prompt_faults;
+  std::string metrics_fault;  ///< why the file of `metrics:` cannot be written; "": it can
   bool operator==(const DaemonStatus&) const = default;
 };
 

@@ -118,6 +118,34 @@ TEST_CASE("the shortest configuration is its version") {
   CHECK(parsed("version: 1\n").config == Config{});
 }
 
+TEST_CASE("metrics name a file that node_exporter reads") {
+  const auto with = [](const std::string& metrics) {
+    return "version: 1\nmetrics: " + metrics + "\n";
+  };
+  CHECK(parsed(with("{ textfile: out/baton.prom }")).config.metrics ==
+        MetricsConfig{"out/baton.prom", 15s});
+  CHECK(parsed(with("{ textfile: a.prom, interval: 1m }")).config.metrics.interval == 1min);
+  CHECK(faults(with("{ textfile: a.prom, interval: 1s }")) == "none");
+  CHECK(faults(with("{ textfile: a.prom, interval: 1h }")) == "none");
+  struct Row {
+    const char* metrics;
+    const char* says;
+  };
+  for (const Row& row :
+       {Row{"{ textfile: /var/lib/a.txt }",
+            "node_exporter reads only files whose names end in `.prom`"},
+        Row{"{ textfile: a.prom.tmp }", "such as \"baton.prom\""},
+        Row{"{ textfile: out/.prom }", "node_exporter reads only"},
+        Row{"{ textfile: '' }", "node_exporter reads only"},
+        Row{"{ textfile: a.prom, interval: 999ms }", "must be at least 1s and at most 1h"},
+        Row{"{ textfile: a.prom, interval: 61m }", "must be at least 1s and at most 1h"},
+        Row{"{ interval: 15s }", "\"textfile\" is missing"},
+        Row{"{ textfile: a.prom, port: 9100 }", "\"port\" is not allowed"}}) {
+    CAPTURE(row.metrics);
+    CHECK(faults(with(row.metrics)).find(row.says) != std::string::npos);
+  }
+}
+
 TEST_CASE("a role's limits are its own, else the common ones; default stands in") {
   const Config config = parsed(R"(version: 1
 agents:

@@ -17,11 +17,13 @@
 #include "cli/commands/doctor.h"
 #include "dialects/rules/rule_check.h"
 #include "engine/decide/status.h"
+#include "engine/metrics.h"
 #include "io/files/disk.h"
 #include "io/files/fd.h"
 #include "io/files/file_facts.h"
 #include "io/files/lock.h"
 #include "io/files/path_trust.h"
+#include "io/files/published_file.h"
 #include "io/files/root.h"
 #include "io/journal/reader.h"
 #include "io/system/process.h"
@@ -302,6 +304,27 @@ void examine_copy(const Context& context, Diagnoses& all) {
              "run `baton reload` as the daemon's user: it writes the copy anew");
 }
 
+/// The running daemon may fail where this command would not: its unit may have a sandbox.
+void examine_metrics(const Context& context, Diagnoses& all) {
+  const std::string& path = context.config().metrics.textfile;
+  if (path.empty())
+    return;
+  const auto fault = check_published(path, "# " + std::string(kMetricsWriter));
+  const auto state = context.state_folder();
+  const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
+  std::string why = fault ? "" : describe(fault.error());
+  if (why.empty() && status && !status->metrics_fault.empty())
+    why = "the daemon says: " + status->metrics_fault;
+  if (why.empty())
+    return diagnose(all, Level::fine, "metrics", path);
+  const bool taken =
+      !fault && (fault.error().code == Errc::not_regular || fault.error().code == Errc::config);
+  diagnose(all, Level::error, "metrics", "the metrics cannot be written: " + why,
+           taken ? "baton goes on without metrics until then"
+                 : "create the folder, and let the user of the daemon write it; a service needs "
+                   "ReadWritePaths= for it in its unit (docs/operations.md, \"Metrics\")");
+}
+
 void examine_configuration(const Context& context, std::int64_t daemon, Diagnoses& all) {
   examine_copy(context, all);
   const auto difference = context.difference();
@@ -353,6 +376,7 @@ void examine_configuration(const Context& context, std::int64_t daemon, Diagnose
       diagnose(all, Level::error, "notify", describe(program.error()),
                "install the program, or change `notify:`; until then baton sends no notifications");
   }
+  examine_metrics(context, all);
   examine_rules(context, setup->schemas, all);
   if (std::string advice = without_stages(setup->dialects); !advice.empty())
     diagnose(all, Level::warning, "rules", std::move(advice),

@@ -157,6 +157,7 @@ Result<ServiceConfig> service_config(const Context& context, const RunArguments&
         !fine)
       return pass_on(fine);
   take_notify(context, config);
+  config.metrics = context.config().metrics;
   if (arguments.roots.empty())
     for (const std::string& root : abandoned_roots(context))
       config.remarks.push_back("agents that an earlier daemon started on " + root +

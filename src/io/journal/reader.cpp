@@ -86,6 +86,9 @@ Result<std::vector<Event>> JournalReader::events(const EventQuery& query) {
     sql += " AND time >= ?";
   if (query.flow)
     sql += " AND dialect = ? AND flow = ?";
+  for (std::size_t i = 0; i < query.words.size(); ++i)
+    sql += i == 0 ? " AND event IN (?" : ", ?";
+  sql += query.words.empty() ? "" : ")";
   sql += query.newest ? " ORDER BY seq DESC LIMIT ?" : " ORDER BY seq LIMIT ?";
   std::vector<Event> events;
   auto done = rows::each(
@@ -96,6 +99,8 @@ Result<std::vector<Event>> JournalReader::events(const EventQuery& query) {
           s.add(query.since->time_since_epoch().count());
         if (query.flow)
           s.add(query.flow->dialect).add(query.flow->name);
+        for (const Word& word : query.words)
+          s.add(word);
         s.add(limit_of(query.limit));
       },
       [&](Statement& row) { events.push_back(rows::read_event(row)); });

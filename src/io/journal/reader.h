@@ -27,6 +27,7 @@ struct EventQuery {
   std::optional<FlowId> flow;
   Arrival after = 0;          ///< only those with a higher `seq`
   std::optional<Time> since;  ///< only those at or after
+  std::vector<Word> words;    ///< only those with one of these words; empty: all
   std::size_t limit = 10'000;
   bool newest = false;  ///< with more than `limit` events, the last ones instead of the first ones
 };
