@@ -164,6 +164,8 @@ ExitCode run(const std::vector<std::string>& words) {
   }
   const std::string& name = words.front();
   const Words rest = Words(words).subspan(1);
+  if (name == kComplete)
+    return complete_command(rest);
   if (name == "-h" || name == "--help" || (name == "help" && rest.empty())) {
     print_help();
     return finish();

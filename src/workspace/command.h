@@ -7,13 +7,30 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/exit_code.h"
 
 namespace baton {
 
+struct CompletionPlace;  // workspace/options.h
+
 /// The words after the name of the command.
-using Words = std::span<const std::string>;
+class Words : public std::span<const std::string> {
+ public:
+  using Span = std::span<const std::string>;
+  Words(Span words) : Span(words) {}  // NOLINT(google-explicit-constructor): words as they are
+  explicit Words(const std::vector<std::string>& words) : Span(words) {}
+  /// The words as far as a person has typed them: nothing is done, and `place` gets what is
+  /// expected at their end. The last word may be empty.
+  Words(Span words, CompletionPlace& place) : Span(words), place_(&place) {}
+
+  /// nullptr: the command is to be carried out.
+  CompletionPlace* place() const { return place_; }
+
+ private:
+  CompletionPlace* place_ = nullptr;
+};
 
 struct Command {
   std::string_view name;
@@ -23,6 +40,9 @@ struct Command {
 
 /// All commands, in the order of the help.
 std::span<const Command> commands();
+/// The word by which the scripts of `baton completions` ask what may follow. It is no command for
+/// people, so neither the help nor the manual lists it.
+inline constexpr std::string_view kComplete = "__complete";
 
 ExitCode agents_command(Words words);
 ExitCode answer_command(Words words);
@@ -30,6 +50,7 @@ ExitCode skip_command(Words words);
 ExitCode approve_command(Words words);
 ExitCode reject_command(Words words);
 ExitCode revise_command(Words words);
+ExitCode complete_command(Words words);
 ExitCode completions_command(Words words);
 ExitCode costs_command(Words words);
 ExitCode create_command(Words words);

@@ -147,6 +147,10 @@ void Options::places(Places& places) {
 }
 
 std::optional<ExitCode> Options::parse(Words words) {
+  if (words.place() != nullptr) {
+    *words.place() = place_at_end(words);
+    return ExitCode::fine;
+  }
   // CLI11 wants them in reverse.
   std::vector<std::string> reversed(words.rbegin(), words.rend());
   CLI::App& app = parser_->app;
@@ -190,6 +194,104 @@ std::string Options::contradiction() const {
     if (given(name) && !given(other))
       return name + " needs " + other;
   return {};
+}
+
+namespace {
+
+/// nullptr: the word names no option that takes a value.
+const CLI::Option* valued_option(const CLI::App& app, const std::string& name) {
+  const CLI::Option* const option = name.starts_with("-") ? app.get_option_no_throw(name) : nullptr;
+  return option != nullptr && option->get_items_expected_max() > 0 ? option : nullptr;
+}
+
+/// The name of the argument at this place; empty: there is none.
+std::string argument_at(const CLI::App& app, std::size_t place) {
+  std::string last;
+  for (const CLI::Option* const option : app.get_options()) {
+    if (!option->get_positional())
+      continue;
+    last = option->get_items_expected_max() > 1 ? option->get_name(true) : "";
+    if (place == 0)
+      return option->get_name(true);
+    --place;
+  }
+  return last;
+}
+
+/// Reads the words of a command that is still being typed.
+class UnfinishedLine {
+ public:
+  explicit UnfinishedLine(const CLI::App& app) : app_(app) {}
+
+  /// What is expected at the place of the last word.
+  CompletionPlace place(Words words) && {
+    for (const std::string& word : words.first(words.size() - 1))
+      pass(word);
+    end_with(words.back());
+    place_.places = {place_.given["--root"], place_.given["--config"], place_.given["--state-dir"]};
+    return std::move(place_);
+  }
+
+ private:
+  void pass(const std::string& word) {
+    if (valued_ != nullptr) {
+      place_.given[name_] = word;
+      valued_ = nullptr;
+    } else if (!is_option(word) || word == "-") {  // `-` is the standard input
+      place_.before.push_back(word);
+    } else if (word == "--") {
+      only_arguments_ = true;
+    } else if (const auto value = split_option(word); value && valued_ != nullptr) {
+      place_.given[name_] = *value;
+      valued_ = nullptr;
+    }
+  }
+
+  void end_with(const std::string& word) {
+    place_.typed = word;
+    if (valued_ == nullptr && is_option(word)) {
+      const auto value = split_option(word);
+      if (!value)
+        return add_options();
+      place_.lead = name_ + "=";
+      place_.typed = *value;
+    }
+    place_.option = valued_ == nullptr ? "" : name_;
+    place_.what = valued_ != nullptr    ? valued_->get_type_name()
+                  : place_.lead.empty() ? argument_at(app_, place_.before.size())
+                                        : "";
+  }
+
+  bool is_option(const std::string& word) const {
+    return !only_arguments_ && word.starts_with("-");
+  }
+
+  /// Sets the option that the word names, if it takes a value. Returns what stands behind a `=`.
+  std::optional<std::string> split_option(const std::string& word) {
+    const std::size_t end = word.find('=');
+    name_ = word.substr(0, end);
+    valued_ = valued_option(app_, name_);
+    return end == std::string::npos ? std::nullopt : std::optional(word.substr(end + 1));
+  }
+
+  void add_options() {
+    valued_ = nullptr;
+    for (const CLI::Option* const option : app_.get_options())
+      for (const std::string& each : option->get_lnames())
+        place_.options.emplace_back("--" + each, option->get_description());
+  }
+
+  const CLI::App& app_;
+  CompletionPlace place_;
+  const CLI::Option* valued_ = nullptr;  ///< the option whose value follows
+  std::string name_;                     ///< of that option, as it was typed
+  bool only_arguments_ = false;          ///< after `--`
+};
+
+}  // namespace
+
+CompletionPlace Options::place_at_end(Words words) const {
+  return words.empty() ? CompletionPlace{} : UnfinishedLine(parser_->app).place(words);
 }
 
 std::vector<std::string> Options::names() const {

@@ -3,10 +3,12 @@
 // Parses the options of a command and prints its help. Wraps CLI11, which only options.cpp sees.
 // A wrong option gets a message with a suggestion and exit code 2.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/pinned.h"
@@ -20,6 +22,20 @@ struct Places {
   std::string root;
   std::string config;
   std::string state_dir;
+};
+
+/// What a command expects at the end of a line that is still being typed.
+struct CompletionPlace {
+  /// `FLOW`, `RUN`, `PATH` ... as in the help. Empty: nothing, or an option.
+  std::string what;
+  std::string option;               ///< whose value it is, such as `--role`; empty: of none
+  std::string lead;                 ///< what stands before the value within the word: `--role=`
+  std::string typed;                ///< of the value, so far
+  std::vector<std::string> before;  ///< the arguments before it
+  std::map<std::string, std::string> given;  ///< the values of options; of several, the last one
+  Places places;
+  /// If an option is being typed: all options of the command, each with its help.
+  std::vector<std::pair<std::string, std::string>> options;
 };
 
 /// One exit code that a command can return.
@@ -62,11 +78,12 @@ class Options : private Pinned {
   void exclude(const std::string& name, std::vector<std::string> others);
 
   /// Reads the words. If it returns an exit code, the command must end with it: `parse` has printed
-  /// the help or what is wrong.
+  /// the help or what is wrong, or has filled the place of the words.
   std::optional<ExitCode> parse(Words words);
 
  private:
   std::vector<std::string> names() const;
+  CompletionPlace place_at_end(Words words) const;
   /// The message about two options that exclude each other and are both given, or about one that
   /// lacks the other; "" if there are none.
   std::string contradiction() const;

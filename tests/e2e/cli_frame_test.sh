@@ -85,10 +85,12 @@ expect_out '"rules"]'
 
 for shell in bash zsh fish; do
   expect_exit 0 baton completions $shell
-  expect_out validate
+  expect_out "baton __complete $shell"
 done
-expect_exit 0 baton completions zsh
-expect_out "running waiting blocked failed stopped paused done idle gone"
+expect_exit 0 baton __complete zsh baton wait --until ""
+for word in running waiting blocked failed stopped paused 'done' idle gone; do
+  expect_out "$word"
+done
 baton completions bash | bash -n || fail "the completions for bash are no bash"
 expect_exit 2 baton completions tcsh
 
