@@ -1,16 +1,17 @@
 """`baton validate --staged` and `baton hook` in real git repositories, and real pre-commit. A commit is judged
-by what it holds, not by what lies in the work tree. usage: git_test.py BATON"""
+by what it holds, not by what lies in the work tree. usage: git_test.py BATON [PART...]"""
 
-import contextlib
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
+import world
 from world import check, skip, write
+
+TOP = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 
 GOOD = b'{"status": "ready"}\n'
 BAD = b'{\n  "status": "redy"\n}\n'
@@ -381,26 +382,57 @@ def hook_of_others(exe):
         repo.git("commit", "-qm", "good")
 
 
+def without_baton():
+    """PATH without the folders that have a baton."""
+    return ":".join(each for each in os.environ["PATH"].split(":") if not os.path.lexists(each + "/baton"))
+
+
+def at_commit(repo, env):
+    """pre-commit as git calls it: a bad file keeps a commit back, and a good one does not."""
+    before = repo.commits()
+    repo.run("pre-commit", "install", env=env)
+    repo.ticket("a.json", BAD)
+    repo.git("add", "-A")
+    repo.ticket("a.json", GOOD)  # not staged; pre-commit puts it aside
+    done = repo.git("commit", "-qm", "bad", code=1, env=env)
+    check(LINE.search(done.out), "no line to click on", done.out)
+    check(repo.commits() == before, "a bad file was committed")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "good", env=env)
+    check(repo.commits() == before + 1, "a good file was not committed")
+
+
+def hooks_as_shipped(repo):
+    """A repository with the hooks, as a project names it."""
+    folder = repo.home + "/baton"
+    os.mkdir(folder)
+    shutil.copy(os.path.join(TOP, ".pre-commit-hooks.yaml"), folder)
+    repo.git("init", "-q", cwd=folder)
+    repo.git("add", "-A", cwd=folder)
+    repo.git("commit", "-qm", "hooks", cwd=folder)
+    revision = repo.git("rev-parse", "HEAD", cwd=folder).out.strip()
+    return f"repos:\n  - repo: {folder}\n    rev: {revision}\n    hooks:\n      - id: baton-validate\n".encode()
+
+
 def pre_commit(exe):
+    if shutil.which("pre-commit") is None:
+        skip("there is no pre-commit")
+    if not all(shutil.which(each, path=without_baton()) for each in ("git", "pre-commit", "sh")):
+        skip("baton is installed beside git or pre-commit, so its absence cannot be tried")
     with Repository(exe) as repo:
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".pre-commit-hooks.yaml"),
-                  encoding="utf-8") as file:
-            shipped = file.read()
-        check("entry: baton validate" in shipped and "language: system" in shipped, shipped)
-        # The hook as it is shipped, but the binary of this build.
-        hook = "".join("      " + line + "\n" for line in shipped.splitlines() if not line.startswith("#"))
-        hook = hook.replace("entry: baton validate", f"entry: {exe} validate")
-        write(repo.top + "/.pre-commit-config.yaml", f"repos:\n  - repo: local\n    hooks:\n{hook}".encode())
-        repo.run("pre-commit", "install")
-        repo.ticket("a.json", BAD)
+        os.mkdir(repo.home + "/bin")
+        os.symlink(exe, repo.home + "/bin/baton")
+        installed = {"PATH": repo.home + "/bin:" + os.environ["PATH"]}
+        write(repo.top + "/.pre-commit-config.yaml", hooks_as_shipped(repo))
+        at_commit(repo, installed)
+        # Without baton nothing is committed, and one line says what to do, however many files there are.
+        for number in range(40):
+            repo.ticket(f"more {number}.json", GOOD)
         repo.git("add", "-A")
-        repo.ticket("a.json", GOOD)  # not staged; pre-commit puts it aside
-        done = repo.git("commit", "-qm", "bad", code=1)
-        check(LINE.search(done.out), "no line to click on", done.out)
-        check(repo.commits() == 0, "a bad file was committed")
-        repo.git("add", "-A")
-        repo.git("commit", "-qm", "good")
-        check(repo.commits() == 1, "a good file was not committed")
+        done = repo.git("commit", "-qm", "unchecked", code=1, env={"PATH": without_baton()})
+        check(done.out.count("baton is not in PATH. To install it") == 1 and "apt-get install" in done.out, done.out)
+        check(repo.commits() == 1, "an unchecked file was committed")
+        repo.git("commit", "-qm", "checked", env=installed)
         # pre-commit's own hook is another hook.
         with open(repo.top + "/.git/hooks/pre-commit", "rb") as file:
             before = file.read()
@@ -408,18 +440,15 @@ def pre_commit(exe):
         repo.baton("hook", "uninstall")
         with open(repo.top + "/.git/hooks/pre-commit", "rb") as file:
             check(file.read() == before, "pre-commit's hook was touched")
-
-
-def main():
-    exe = os.path.realpath(sys.argv[1])
-    for program in ("git", "pre-commit"):
-        if shutil.which(program) is None:
-            skip("there is no", program)
-    with contextlib.ExitStack():
-        for each in (staged, many, plain_hook, hook_of_others, pre_commit):
-            each(exe)
-            print(each.__name__, "ok", flush=True)
+    # What the page says for a repository that cannot be reached.
+    with open(os.path.join(TOP, "docs", "validate.md"), encoding="utf-8") as file:
+        page = re.search(r"^```yaml\n(repos:\n  - repo: local\n.*?)^```$", file.read(), re.M | re.S)[1]
+    with Repository(exe) as repo:
+        os.mkdir(repo.home + "/bin")
+        os.symlink(exe, repo.home + "/bin/baton")
+        write(repo.top + "/.pre-commit-config.yaml", page.encode())
+        at_commit(repo, {"PATH": repo.home + "/bin:" + os.environ["PATH"]})
 
 
 if __name__ == "__main__":
-    main()
+    world.main_parts([staged, many, plain_hook, hook_of_others, pre_commit])
