@@ -260,6 +260,10 @@ def every_command(exe):
             for option, what in (("--flow FLOW", "rules/t/two-2"), ("--role ROLE", "developer"), ("--dialect ", "fsm_loop"), ("--adapter ", "claude")):
                 if option in text:
                     check(what in offered(baton, command, option.split()[0], ""), command, option, "offers nothing")
+        # No terminal can show some names.
+        subjects = offered(baton, "retry", "rules/parts/all", "")
+        check(set(STAGES.values()) <= set(subjects), subjects)
+        check(not [each for each in subjects if each.startswith(tuple(UNSEEN))], subjects)
         # A flow without files is offered where it can be looked at or forgotten.
         os.unlink(baton.root + "/tickets/started.json")
         check("rules/t/started" in offered(baton, "forget", "") and "rules/t/started" not in offered(baton, "pause", ""), "gone")

@@ -260,4 +260,9 @@ MUTANTS = [
            "unit GitHub: no line of a text for people is a command"),
     Mutant("github_print", "nor what `validate` prints there",
            "src/workspace/output.cpp", "in_github_job() ? without_workflow_commands(text) : text", "text", "e2e characters github_job"),
+    Mutant("completions_quoted", "TAB quotes names, so that a shell does not run what they contain",
+           "src/base/shell_line.cpp", "quote == '\\0' ? ⟦!is_plain(c)⟧", "false",
+           "unit a name is quoted for the place where it is typed, or not offered there"),
+    Mutant("completions_shown", "TAB offers only names that a terminal can show",
+           "src/cli/commands/completion_values.cpp", "&& ⟦printable(word, word.size()) == word⟧", "true", "e2e completions every_command"),
 ]
