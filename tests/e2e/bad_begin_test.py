@@ -176,6 +176,16 @@ def root_missing(place):
     os.rename(place.root + ".away", place.root)
 
 
+@case(2, r"/closed/root: cannot be resolved: Permission denied$")
+def root_closed(place):
+    root, place.root = place.root, place.home + "/closed/root"
+    os.mkdir(place.home + "/closed")
+    os.rename(root, place.root)
+    os.chmod(place.home + "/closed", 0o000)
+    yield {}
+    os.chmod(place.home + "/closed", 0o755)
+
+
 @case(2, r"baton\.yaml: names no `roots:`, so the root is /, and ", needs_root=True)
 def roots_not_named(place):
     places = place.places

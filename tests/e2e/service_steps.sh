@@ -362,6 +362,21 @@ echo 'state_dir: /opt/other' >>"$1"|/opt/other: belongs to user 1 (daemon); name
 echo 'state_dir: /opt/readonly' >>"$1"|Read-only file system$
 TABLE
 
+step "names the drop-in that a project in a home needs"
+install -d -o baton /home/shop
+cp project.yaml "$instances/home-shop.yaml"
+: >"$log"
+unit=baton@home-shop.service
+! systemctl start "$unit" 2>/dev/null || fail "it serves"
+is ExecMainStatus 2 || fail "ended with $(property ExecMainStatus)"
+is NRestarts 0 || fail "was started again"
+grep -q '^baton: /home/shop: .* ProtectHome=read-only' "$log" || fail "it does not say so"
+mkdir "/etc/systemd/system/$unit.d"
+printf '[Service]\nProtectHome=read-only\n' >"/etc/systemd/system/$unit.d/home.conf"
+systemctl daemon-reload
+systemctl start "$unit" || fail "it does not serve with the drop-in"
+systemctl stop "$unit"
+
 step "waits for the volume of its project"
 late="/srv/late project"
 cp -a "$project" /srv/volume

@@ -365,6 +365,16 @@ ExitCode refuse(const Error& error) {
   return ExitCode::usage;
 }
 
+/// A folder that may not be entered. In a service it may be one that the unit hides.
+ExitCode refuse_closed(Error error) {
+  const bool home = error.where.starts_with("/home/") || error.where.starts_with("/root/");
+  if (home && !variable("INVOCATION_ID").empty())
+    error.message +=
+        "; the unit of the system hides homes, and a drop-in with "
+        "ProtectHome=read-only shows them";
+  return refuse(error);
+}
+
 }  // namespace
 
 ExitCode run_command_line(Words words) {
@@ -422,7 +432,8 @@ ExitCode run_command_line(Words words) {
     return refuse(own.error());
   auto context = Context::open(places);
   if (!context)
-    return complain(context.error());
+    return context.error().code == Errc::denied ? refuse_closed(context.error())
+                                                : complain(context.error());
   if (const auto own = refuse_roots_of_others(context->roots()); !own)
     return refuse(own.error());
   for (const Finding& warning : context->warnings())
