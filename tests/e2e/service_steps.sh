@@ -127,8 +127,6 @@ goes_on_through_everything() {
   "${manager[@]}" start "$unit" || fail "it does not start"
   is ActiveState active || fail "not active"
   [[ -n $(property StatusText) ]] || fail "no STATUS"
-  grep -Eq '^Max core file size +0 +0 ' "/proc/$(property MainPID)/limits" || fail "the daemon may dump its core"
-  is NotifyAccess main || fail "an agent could speak for the daemon"
   [[ $(readlink "/proc/$(property MainPID)/exe") == /usr/bin/baton ]] || fail "it is $(readlink "/proc/$(property MainPID)/exe")"
 
   step "$name: runs an agent, and doctor finds no problem"
@@ -254,6 +252,10 @@ make_project /srv/project
 goes_on_through_everything template
 [[ $(stat -c '%a %U' /var/lib/baton) == "750 baton" ]] || fail "state folder: $(stat -c '%a %U' /var/lib/baton)"
 [[ $(stat -c '%a %U' /var/lib/baton-home) == "750 baton" ]] || fail "home: $(stat -c '%a %U' /var/lib/baton-home)"
+
+step "leaves no core dump, and listens to nobody but the daemon"
+grep -Eq '^Max core file size +0 +0 ' "/proc/$(property MainPID)/limits" || fail "the daemon may dump its core"
+is NotifyAccess main || fail "an agent could speak for the daemon"
 
 step "keeps its agent in the sandbox"
 grep -q '^NoNewPrivs:.*1' "/proc/$agent/status" || fail "the agent could gain privileges"
