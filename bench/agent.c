@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The started program: its first instructions read the clock, then it appends "NANOSECONDS PATH" to
 // a log. Without libc (linked with -nostdlib), for its start-up would be measured too. usage:
 // reaction_agent LOG PATH

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long another flow waits while agents flood baton with work: from the rename of its file to the first instruction of
 its agent. In turns with it the same change is measured on the idle daemon, and the floor (floor.cpp) under the same flood.
 usage: floods.py BUILD [SAMPLES [FLOOD...]]"""

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The floor: the least that starts a program when a file changes. inotify, a blocking read,
 // posix_spawn; no reading, no checking, no memory. What a daemon takes beyond it is the price of
 // what it promises. usage: reaction_floor FOLDER AGENT LOG

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one build costs beside another: the start of an agent, `validate` of 1,000 files, and `status`, in turns.
 usage: guards.py OTHER_BUILD BUILD [ROUNDS]"""
 

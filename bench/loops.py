@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops of 20 instant steps each in one daemon: time, processor time, and the most memory it had, for growing
 numbers of loops. Linear is what is wanted: the time of one step must not grow with the number of loops. On a busy
 machine only the processor time says so.

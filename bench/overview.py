@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long `baton status` takes with many flows, beside the floor: `cat` of the same files. status also reads the
 journal, checks each file and decides what would be started. In turns in one run.
 usage: bench/overview.py BUILD_FOLDER [FLOWS...]   (default: 1000 5000)"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the rename of a state file to the first instruction of the agent: baton beside the floor, in one run.
 
 The two are measured in turns, so that whatever else the machine does falls on both; figures of different

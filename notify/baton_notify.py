@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the programs of this folder share: read notifications from stdin, turn them into one message, send it.
 
 stdin is a JSON array as `baton schema output/notify` describes it. A program exits with 0 only if the server has

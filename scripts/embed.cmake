@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # Writes a C++ file with the bytes of FILES (joined by '|', relative to SRC) as string literals.
 # Run as: cmake -DSRC=<dir> -DFILES=a|b -DOUT=<file> -P scripts/embed.cmake
 cmake_minimum_required(VERSION 3.25)

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # What is installed, and the Debian package (cmake --build build/release --target package, or scripts/package).
 include(GNUInstallDirs)
 set(doc share/doc/baton)

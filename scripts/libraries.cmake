@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # Writes what is inside, the commit and which versions of which libraries: CPP for `baton --version --json`, and SPDX, an SPDX 2.3 document.
 # LIBRARIES: NAME=WHAT=HOW=WHERE, joined by '|'. WHAT is a Debian package or a file of one, HOW is header, static or shared,
 # WHERE is the program that has it. Versions are those that dpkg knows when this runs, else `unknown`: with those of Debian one

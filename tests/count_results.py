@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts the tests of several presets from ctest's results. usage: count_results.py SECONDS PRESET=FILE...
 
 A part of a unit test that cannot be run here says so with a MESSAGE of doctest; it counts as skipped beside the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The day, which decides what a sample takes: another part of a long test each day.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Fakes of all ports. They hold state and record; the test moves time, ends agents and writes files

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The real engine on fakes in a seeded world in which people, git, editors and logrotate treat two
 // files as they do: a log to which lines are appended (torn, several at once), which is rotated and
 // trimmed, and of which lines go away and come back; and a ticket of which git puts back earlier

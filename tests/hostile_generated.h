@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Hostile inputs that nobody thought of: a seed gives a schema and a document, each made of parts

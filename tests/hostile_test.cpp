@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Hostile schemas and documents: each is refused or judged, by an own process with a limit of
 // memory, under whatever sanitizers the build has. Time is printed, at the end that of the slowest
 // (a release build is to stay below 250 ms), and not asserted; a process that computes for 20

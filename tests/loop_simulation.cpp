@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Loops in a seeded world: executors that write the whole state from the copy they began with, also
 // when they are told to end, renew it without work, fail, do nothing, tear the file or are killed;
 // a dashboard that overwrites the status; persons who start, pause, resume and stop; events

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The mutants of the simulation with providers: each breaks one promise, and must be caught.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Agents of several providers in a seeded world: they succeed, fail, meet limits with and without a
 // time, limits of one model, overload and refused logins, and print their prompt; agents share
 // providers and stand in for each other; other daemons meet limits, people clear them; daemon.db is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What the simulations of the dialects have in common: dice, a world, a daemon that may be killed

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Coordination sessions in a seeded world: up to four agents write group_status.json as a whole
 // from copies they read at some time before (session_team.h); mailboxes, inbox files, plans and
 // orchestrator_state are written the same way. Events are dropped, doubled and reordered, disks

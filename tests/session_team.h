@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The agents of a coordination session in a seeded world, good and bad ones.

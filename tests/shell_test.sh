@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Every shell script is clean under shellcheck.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The real engine on fakes in a seeded world: agents that succeed, fail, hang, write torn, stale,
 // late, invalid or no output; events dropped, doubled and reordered; the daemon killed between any
 // two port calls, also while it recovers; power cuts; full disks; operators. After every step the

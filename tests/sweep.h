@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The command line of the simulations: many seeds, each mutant, one seed again. `--today N` takes N

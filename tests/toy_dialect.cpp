@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "toy_dialect.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Workflows of the dialect ml_workflow in a seeded world: agents that write the whole state from
 // the copy they began with, give scores that do not do, fail in every way, tear the file, leave
 // without a word or stay, and meddle with what is not theirs; people who approve, reject, ask for

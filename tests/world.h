@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A whole root on fakes, with an engine that can be killed and started again at any time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Time zones for tests: some with a fixed offset, and Europe/Berlin with its summer time of 2026.

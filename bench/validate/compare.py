@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`baton validate` beside other validators, in one run and in turns: medians, and what part of each baton takes. A
 peer that is not there is skipped, and says so. usage: compare.py BUILD [ROUNDS]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """State files to be measured with: group_status.json of three groups, about 4 KB with ten times in each,
 and one of 100 KB. The seed is fixed. usage: data.py FOLDER COUNT"""
 

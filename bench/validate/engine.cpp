@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What one document costs inside the process: the engine that `baton validate` and the daemon
 // share, step by step, and RapidJSON's own validator over the same documents as the lower bound (it
 // knows no formats, no drafts but 4, and is not safe). Rounds in turns, medians. With --bound it is

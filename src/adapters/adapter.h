@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What baton knows about one agent program, as the file `adapters/NAME.yaml` says it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Faults of an adapter file that its schema cannot see: a value that nobody puts in, arguments that

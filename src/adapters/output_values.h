@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds JSON in what a program printed: an object or array on one or several lines, JSON lines,

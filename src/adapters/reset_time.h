@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads from an error text when the limit of a provider ends: `resets 3:45pm (Europe/Berlin)`,

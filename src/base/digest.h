@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Digests tell versions of one file apart and recognise baton's own writes. They do not protect

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The files that are compiled into the binary, so that baton needs no files of its own at run time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Errors as values: every function that can fail because of the outside world returns a `Result`.

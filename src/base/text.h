@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Small functions on text: split, join, numbers, suggestions ("did you mean"), printable and safe

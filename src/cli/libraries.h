@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The commit that was built, and the libraries inside the two programs with their versions. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Brings a request to a root: to its daemon, or to an engine in this process if no daemon runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Refuses to agents what a command does by itself, without the daemon. What goes to the daemon as a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads and checks `baton.yaml` (docs/configuration.md, schemas/config.schema.json). Reports every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Shared by the sources that read `baton.yaml` (config.cpp, config_rules.cpp,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The list of all built-in dialects, so that all other code can find a dialect by its name.

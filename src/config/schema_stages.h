@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The stages that the schema of a rule allows. A rule without `stages:` takes them from the `enum`

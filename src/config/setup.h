@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Everything that the engine needs besides the ports: dialects in use, agents that are ready to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What an agent says, taken out of the events that its program prints. Dialects look into it for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Says where backups of a dialect's documents lie and how they are named. The name of a backup

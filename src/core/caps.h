@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Caps: how many starts, dollars, tokens and shell actions the flows of one configuration may use

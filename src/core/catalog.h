@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds the flow that a file belongs to. Each dialect has patterns such as `tickets/{flow}.json`.

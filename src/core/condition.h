@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The words in which baton says how a flow stands: nine conditions, and a reason for each.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What a dialect asks for (`Decision`) and what the reconciler makes of it (`Effect`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What goes into the engine (inputs, requests) and what comes out of it (replies, events of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The words of baton as types: flow, role, subject, key of a piece of work, limits of runs.

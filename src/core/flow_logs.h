@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // How far baton has read the logs of a flow: files of JSON Lines in which each line says something

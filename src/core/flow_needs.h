@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Knows which flows wait for which other flows, and which of them are finished.

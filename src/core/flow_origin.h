@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Where a flow comes from: which files it has, and which flows its files belonged to before they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Looks at one flow by itself: which agents it wants, which of them have run, and what keeps the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The hours in which agents may start: `hours: "22:00-06:00 Europe/Berlin"`.

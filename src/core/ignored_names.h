@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Names that are no state files although they match a pattern: temporary files, backups, merge and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What the engine needs from the outside world: files, agents, journal, requests, clock. These

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Providers that have no room now, or that refuse a login: which agents wait for them, and until

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Decides what to start and what to stop, over all flows of one root: desired runs minus the runs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads what an agent program reports about its own cost at the end of its output. baton uses the

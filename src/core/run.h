@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // One start of one agent: its states, how it ended, and what is remembered about it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Sentences about runs for people: in `baton status`, `baton explain` and notifications.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The counters of a root (engine/root_counters.h) in `counters.json` of its state folder.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The log of the daemon. Under systemd it goes to the journal with fields of its own, so that

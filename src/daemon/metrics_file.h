@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The file of `metrics:`, which node_exporter reads (docs/operations.md, "Metrics").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What a notification says beside its event: how the flow stands at that moment, and the last

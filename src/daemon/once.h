@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The end of `run --once`: when it is over, its exit code, and what it says about each flow.

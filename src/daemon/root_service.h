@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Connects the engine of one root with the outside world: lock, journal, agents, watches and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The daemon: one event loop with signals, timers and the end of the process. daemon/served_roots
 // holds what concerns all roots, daemon/root_service what concerns one root. engine/engine makes
 // all decisions.

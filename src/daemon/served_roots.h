@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The roots of one daemon. They share its limits, its configuration and its end, so a reload or a

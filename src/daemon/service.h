@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What `baton run` hands to the daemon, and the function that runs it. The command finds and checks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Collects the errors and warnings of one document under the rule ids of a dialect, and builds the

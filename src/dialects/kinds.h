@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // File kinds and readers of documents that several dialects share. The documents have passed their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads and writes structs as JSON members. Dialects use it for their memo and for records of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Tables of words: rows with a member `word`, and tables with one row per enumerator.

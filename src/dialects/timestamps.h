@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Dates and times in state files. Programs write them as RFC 3339, but may leave out the zone or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The parts of an engine that depend on the configuration. A reload makes a new set and replaces

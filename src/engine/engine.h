@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The daemon of one root, apart from the outside world: the path of a change in src/README.md ("The

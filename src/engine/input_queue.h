@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Collects what came in until a step has committed it: changed paths, ends of runs, late writes,

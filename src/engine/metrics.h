@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The metrics of baton (docs/operations.md, "Metrics"): what a monitor sees of each root, and its

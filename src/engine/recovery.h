@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Rebuilds a flow's document that is gone or damaged, for the request `recover`. The dialect may

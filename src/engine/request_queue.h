@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Keeps the requests of the control commands (pause, resume, start ...) until they are answered. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What has happened on one root since baton began to count: the counters of engine/metrics.h.

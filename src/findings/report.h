@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Prints the result of `baton validate` for people and programs: as JSON, SARIF, GitHub annotations

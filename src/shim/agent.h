@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The process that becomes the agent. It is made before its run is known, shares the shim's memory

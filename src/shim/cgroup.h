@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The cgroup of a run: it catches processes that leave the agent's session and tree, and can kill

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The last steps into the agent's program: reset the signals, run `before`, exec. A failure is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Looks for files that changed a short time ago. A file system may be large, or may not answer. So

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The user and the capabilities of the programs that the shim enters. The shim itself keeps the

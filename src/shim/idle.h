@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Decides whether a run is idle: for the whole limit it wrote nothing, used less than 1 % of one

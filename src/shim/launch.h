@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Parses the launch file, in which the daemon says what to start (protocol.h has the format).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Writes the agent's output into log files, up to a cap. The agent must never hang because a disk

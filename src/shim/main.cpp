@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // baton-shim stands between the daemon and one agent. protocol.h specifies it.
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads /proc without allocating memory: the shim must work when memory and descriptors run out.

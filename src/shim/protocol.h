@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The contract between `baton` (io/agents/agents) and `baton-shim`: how the shim is called, which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The files that the shim writes into the run directory, above all `claim` and exit.json. Both must

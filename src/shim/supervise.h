@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Watches an agent until its whole process tree is empty, enforces the limits, and ends what is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds all processes of a run and signals them, without hitting any other process. An agent's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // As whom a command acts. Root never works in what belongs to another user: it continues as that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Finds the running daemon and its configuration, and says how the file differs from it. The daemon
 // keeps a copy of its configuration in its state folder (workspace/daemon_status.h).
 

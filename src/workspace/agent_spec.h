@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Prepares the agents of a configuration: finds their programs, reads their prompts and picks their

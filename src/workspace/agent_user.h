@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // `user:` of a role: the agent's program runs as another user than the daemon. It gets that user's

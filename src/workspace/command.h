@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // All commands of `baton`, for the command line, the help and the completions of shells.

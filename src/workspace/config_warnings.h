@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Sentences for people about parts of a configuration that cannot be used, although the rest can.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds and reads the file of a configuration. docs/configuration.md has the list of places.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds what a command or a daemon works on: the root, its configuration, and where its state lies.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // `environment.json` in a state folder: the environment of the running daemon, for `baton doctor`.

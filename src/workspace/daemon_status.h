@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The daemon status and the copy of the configuration: two files that a daemon writes into the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The files besides baton.yaml that decide what agents do: prompts, schemas, adapters, scripts

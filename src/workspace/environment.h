@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What a process of baton knows about itself: its environment variables, its binary, its shim and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Questions about folders and paths of roots: whether they exist, and which lies inside which.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Checks files the way the daemon does and collects the findings, for `baton validate`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The kind of file that the user names with --as or --schema. Normally the path of a file decides

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Options that commands with lists have in common: `--since`, `--limit`, and words of a fixed list.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Handles one request when no daemon runs, so that people can always control what runs. The command

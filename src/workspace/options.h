@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Parses the options of a command and prints its help. Wraps CLI11, which only options.cpp sees.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds other daemons and their roots by the state folders that this context can find. Commands

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The output of commands: results go to stdout, messages to stderr. `finish` notices whether stdout

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Uses several cores for commands that check many files. Tasks wait until they hold a certain

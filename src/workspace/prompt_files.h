@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads prompts from files: the prompts of agents, and files `prompts/DIALECT/NAME.md` beside the

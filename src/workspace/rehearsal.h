@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Runs the engine once on a root without writing, locking or starting anything. So `status`,

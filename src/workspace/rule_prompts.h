@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Prompts of reactions (`react: prompt:` in a rule). The configuration names files; the engine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A whole terminal for a command that shows something again and again. It uses the alternate

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Host names and addresses with letters of any language, by the rules of RFC 5891 to 5893.
 
 #include "base/schema/host_names.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What draft 2019-09 and draft 2020-12 have and older drafts do not, one row for each keyword and
 // each way in which keywords meet. Written from the specification.
 

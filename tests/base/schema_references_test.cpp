@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Identifiers, references and spellings of keywords as the specification means them: every group of
 // tests in which valijson by itself is wrong has a case here, written from the specification.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The official JSON Schema test suite, where Debian's package json-schema-test-suite is installed.
 
 #include <filesystem>

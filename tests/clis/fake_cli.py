@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fake agent programs for the tests. Each behaves like the real command line as far as baton can see it: arguments,
 prompt, sessions, output, error texts, exit codes and signals. README.md has the list of tricks and where the facts come
 from. The programs themselves are in fake_programs.py.

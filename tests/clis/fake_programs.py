@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The agent programs that are faked: how each reads its session, and what it prints. See fake_cli.py and README.md."""
 
 import json

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Workflow runs in a seeded world: agents that report, fail, send the work back, tear their report,
 // report of other runs, print it, leave without a word or are killed; people who approve, reject
 // and decide too early; somebody who overwrites the run state; events that are lost, power cuts,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Each state of a loop, with what people, scripts and monitors are told of it.
 
 #include <array>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The format page of ccw_loop gives its rules, steps and decisions ids; each has a scenario that
 // says it shows it, and no scenario shows what the page does not know.
 

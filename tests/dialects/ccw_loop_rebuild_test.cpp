@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What of a lost master state comes back from the progress files, member by member.
 
 #include <string>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The format page of coordination gives its rows, rules and decisions ids; each has a scenario that
 // says it shows it (rules of documents: a scenario, a sample or a row of a table), and no scenario
 // shows what the page does not know.

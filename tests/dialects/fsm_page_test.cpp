@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The format page says of every key what becomes of it; here the page is held against the code.
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The states of ml_workflow, and what follows from each for people and scripts.
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The prompts of the dialects (schemas/DIALECT/prompts): each role has one, each purpose has a job,
 // and the tables of the format pages name them and their placeholders.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Files that go from one rule to another while agents work on them and daemons are killed: what a
 // person does who renames rules, splits them and takes that back. Nothing is started twice for one
 // stage of a file unless a person said so, no file has two agents, and after a `resume` the work is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Judges every sample below tests/samples and every example below schemas, as `validate` and the
 // daemon do. A new dialect brings its folders; nothing here has to change.
 

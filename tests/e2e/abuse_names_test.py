@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every test that tests/ABUSE.md names exists and is run, and every case has its row. usage: abuse_names_test.py"""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases of tests/ABUSE.md that need the whole program: agents and files that mean no good.
 usage: abuse_test.py BATON"""
 

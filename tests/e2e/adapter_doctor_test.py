@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `baton doctor` says of the programs of adapters. Small programs stand in for the real ones.
 usage: adapter_doctor_test.py BATON"""
 

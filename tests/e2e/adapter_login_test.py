@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A login that was refused is tried again by itself when a login file or the configuration has changed, once for each
 change, and at `baton resume --agent`. usage: adapter_login_test.py BATON"""
 

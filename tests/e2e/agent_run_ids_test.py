@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything schemas/agent_run/README.md gives an id is shown by a scenario, a sample or the test of the whole program, and
 these name no id that the page does not have. usage: agent_run_ids_test.py"""
 

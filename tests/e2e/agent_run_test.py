@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workflow runs with the real program and shell agents: a diamond with a gate that fails twice, a flaky step,
 loops over items, also two at once, a step approved by command and one rejected by file; the daemon killed whenever an
 agent begins; going on at a step; two runs at once; the state files of the seed.

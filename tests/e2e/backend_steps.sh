@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs inside the systemd box, as root: agents as transient units.
 set -euo pipefail
 cd /box

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # `backend: { type: systemd }` with a real systemd: for root, for a person, and where it cannot be used.
 # usage: backend_test.sh DEB
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad input for adapters: each kind is said by `baton validate` (what a file shows), by `baton doctor` and by
 `baton run --once`, with its place and what to do, and nothing is started. usage: bad_adapter_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What keeps a daemon from beginning, or could: each is one clear line, the exit status of the page, and after it is mended
 the daemon serves. The units leave a daemon alone after a fault that only a person can mend. usage: bad_begin_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad input changes nothing: the last good state stays in force, nothing is started, the file is left as it
 is, and somebody is told. So are a missing program, a second daemon, a full disk. usage: bad_input_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`before` of an agent: it has to succeed before the agent is entered, it belongs to the run, and it is part of
 "started once". usage: before_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Caps of many flows: what agents cost counts together in daemon.db, over roots and restarts; a person raises a cap; costs
 shows what was spent. usage: caps_test.py BATON"""
 

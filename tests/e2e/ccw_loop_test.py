@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops end to end, with shell agents that read the whole state when they begin and write the whole of it
 when they are done, as the executors of the origin do. usage: ccw_loop_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What agents write into files fills neither memory nor disk: many large files, and a file that is rewritten all the time.
 usage: ceilings_test.py BATON"""
 

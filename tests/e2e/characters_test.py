@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Characters that steer a terminal, or that nobody sees but a model reads, come out of no command as they are.
 usage: characters_test.py BATON"""
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Reading and controlling, without a daemon, beside one, and after it was killed.
 # usage: cli_control_test.sh BATON
 # shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The frame of the command line: help, exit codes, suggestions, what is looked for where.
 # usage: cli_frame_test.sh BATON
 # shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # `baton set`: nothing lost with many writers, nothing broken, nothing changed on refusal.
 # usage: cli_set_test.sh BATON
 set -euo pipefail

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Begins sessions with `baton start`, without a daemon and beside one, and sends messages.
 # usage: cli_start_test.sh BATON
 # shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # `baton validate` on real files, good and bad. usage: cli_validate_test.sh BATON
 # shellcheck disable=SC2016,SC2119  # texts with a $ are meant; start_daemon takes options of its own
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How runs of the known programs are judged, with a fake of each: outcome, error text, cost, attempts, notices.
 usage: clis_test.py BATON [PART...]"""
 

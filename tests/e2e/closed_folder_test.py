@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One folder of a pattern that cannot be listed (a link, a mount point, a FIFO or a file in its place, one that may
 not be read) is told once, with its place, and keeps nothing else from being scanned. usage: closed_folder_test.py
 BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Polled roots whose time stamps are whole seconds, as on old ext4, or every second one, as on FAT: no change is lost,
 even of the same length within the same second; and half of a file does not count while its writer pauses.
 usage: coarse_test.py BATON [PART...]

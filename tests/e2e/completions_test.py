@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TAB completes flows, runs, roles, dialects, stages and more in real shells, and runs no program that a file, the
 journal or the line names. usage: completions_test.py BATON [PART...]"""
 

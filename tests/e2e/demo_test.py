@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What scripts/demo shows: events as they come, the story of the three groups in them, and the status at the end.
 usage: demo_test.py BATON"""
 

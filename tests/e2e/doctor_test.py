@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each finding of `baton doctor`: a fault is made, doctor names it with its remedy, the remedy is carried out as it is
 written, and the finding is gone. What needs other machines or kernels is in the tests `network_root` and `hardening`; the
 programs of adapters are in `adapter_doctor`, trust in `trust`.

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # shellcheck shell=bash
 # For the tests of the whole program that are shell scripts; to be sourced.
 

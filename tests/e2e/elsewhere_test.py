@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What commands say and do where the daemon's state lies elsewhere, or the daemon is another user's.
 usage: elsewhere_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every example beside a schema is what its folder says, and so is every template of a ready-made folder.
 `schemas/DIALECT/examples/{valid,invalid}/KIND__what.json`. usage: examples_test.py BATON"""
 

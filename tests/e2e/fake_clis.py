@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Worlds whose agents are the fake programs of tests/clis. What each start does stands in a script of its agent."""
 
 import json

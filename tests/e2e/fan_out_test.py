@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of a fan-out with one join works as its first lines say: 50 parts, one start for each, then one start for
 all of them; a part that comes later gives one more; a daemon that is killed in between changes nothing.
 usage: fan_out_test.py BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One system call of the daemon fails, at every place in turn: it goes on and every due agent runs once, or
 it ends with 3 and says why, and the next daemon does the rest once.
 

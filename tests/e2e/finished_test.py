@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A healthy run of each dialect is no noise: `notify:` hears `finished` once, and before it only the approvals that the
 run asks of a person. The agents are those of the examples, and do their work well. usage: finished_test.py BATON [PART ...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands that follow: `status --watch`, `logs -f`, `events -f`. They show what is new and nothing
 twice, and end when there is nothing more to come, on a signal, and when nobody reads any more.
 usage: follow_test.py BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks on a root by somebody who could not serve it: they are told and ignored, two daemons never serve one root, and
 where the holder is unknown the daemon ends with 3, which the units try again. usage: foreign_lock_test.py BATON
 [PART...]"""

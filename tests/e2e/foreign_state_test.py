@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Root does not work in what belongs to another user: state folders, their parents, checkouts.
 usage: foreign_state_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An agent that writes down its own end and kills its shim is not believed: its tree is ended, and the run is
 `unknown (shim_killed)`. Parts run by themselves, and some of them again as an ordinary user, who sees less of /proc."""
 

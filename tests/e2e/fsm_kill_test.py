@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The daemon is killed while a judge is asked, while a loop waits between two states, and while a loop inside a
 state runs: after the restart the event file shows each action once. Its journal is lost, and the state is older
 than the events: nothing runs again unasked. usage: fsm_kill_test.py BATON [PART...]"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything schemas/fsm_loop/README.md gives an id is shown by a scenario, a sample or a test, and these name no id that
 the page does not have: each decision (D-LL-…), each rule (S…), each evaluator that baton runs, each way on (W…), each reason to end
 (terminated_by). usage: fsm_loop_ids_test.py"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops as state machines with the real program: a type check that fails twice and then passes, its event file
 line by line; a convergence; a capture of awkward text; the daemon killed and ended while actions run; stop
 and resume. What the seed's own list asks for is in fsm_seed_test.py. usage: fsm_loop_test.py BATON [PART...]"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loops that other programs run, with the real program and real processes: who owns them, what status says of them,
 runs that are named by themselves, scopes behind links; and names that nothing has. usage: fsm_observe_test.py
 BATON [PART...]"""

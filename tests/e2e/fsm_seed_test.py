@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The acceptance list of seed 002 (state persistence and events), a test for each of its lines and in its order, with
 the real program. usage: fsm_seed_test.py BATON [PART...]"""
 

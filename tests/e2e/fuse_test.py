@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A40: a root on a FUSE mount gives no events for what happens on the other side: it is polled, status says
 so, and what is written there is acted upon, once. And an agent whose working directory lies on a mount that
 does not answer is ended when its time is over. usage: fuse_test.py BATON"""

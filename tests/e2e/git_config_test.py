@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The configuration of a git repository names programs: monitors, hooks, filters, transports. Nothing that baton asks git
 starts one of them. usage: git_config_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What real git puts back is no news: finished work is not done again, and nothing that is news is lost.
 usage: git_reverted_test.py BATON [PART...]
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`baton validate --staged` and `baton hook` in real git repositories, and real pre-commit. A commit is judged
 by what it holds, not by what lies in the work tree. usage: git_test.py BATON [PART...]"""
 

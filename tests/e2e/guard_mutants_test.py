@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each guard that SECURITY.md promises is taken out, and a test has to notice. tests/guards/mutants.py lists the guards.
 
 All guards are taken out of one copy of the sources at once, each behind a number: code asks the file `guard_mutant`

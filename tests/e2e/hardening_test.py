@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What compiler and linker put into the two programs: positions that cannot be guessed, no memory that is written and
 executed, tables that are read-only after the start, and checks of the stack and of sizes.
 usage: hardening_test.py BATON SHIM BUILD"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Daemon and shim hide their memory, environment and descriptors from agents, which run as the same user. All that
 baton itself has to know of the two works without them. Everything here is done as an ordinary user: root may look at
 each process, so that as root nothing is hidden and nothing could be missing."""

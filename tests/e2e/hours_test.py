@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When agents start: a job that comes back night after night, entries within a span of time, and hours.
 usage: hours_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An idle daemon with one root takes less than 15 MiB and makes no system call but for its timers: that of the full
 look, which comes within a minute, and that of a service manager's watchdog. usage: idle_test.py BATON"""
 

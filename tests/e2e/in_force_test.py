@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What commands say is what happens: by the configuration the daemon goes by while its file was changed or
 broken, by the one that names the root, and by what is recorded for the next daemon.
 usage: in_force_test.py BATON [PART...]"""

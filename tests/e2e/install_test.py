@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is installed works from where it lies, with the shim in libexec, and nothing is missing that is said to be put
 there; and what scripts/demo configures on a bare machine, without the tests, can be configured.
 usage: install_test.py CMAKE SOURCE BUILD"""

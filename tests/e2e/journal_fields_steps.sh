@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs inside the systemd box, as root: what journalctl knows of a daemon and its flows.
 set -euo pipefail
 cd /box

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The log of the daemon in the journal of a real systemd: fields, priorities, and what follows if the journal does not
 # read.
 # usage: journal_fields_test.sh DEB

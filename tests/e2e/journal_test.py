@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A journal that cannot be used: every command says what is wrong and what to do, with 3, and none of them
 changes it or starts anything. usage: journal_test.py BATON"""
 

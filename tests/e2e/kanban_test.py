@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example with a Kanban board: each card is one file, whose name may be anything people write. All cards that are to
 be done are done in the end, in order, each as often as it was asked for; one card waits in the backlog.
 usage: kanban_test.py BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kill sweeps notice when a piece of "started once" is missing: daemons and shims that lack it run well as long
 as nobody is killed, and are caught by the judges of the sweeps. Nobody writes such programs: `muted` has system
 calls answer without being made, and a script stands in for the shim.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SIGKILL at every system call of the daemon in turn, then a new daemon: nothing lost, nothing twice.
 
 Two subjects in one file want an agent each, one of them after a write of baton's own; the other one's hands it on to

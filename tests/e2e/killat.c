@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Runs a command under ptrace and ends it with SIGKILL at its K-th system call stop. Entry and exit
 // of a call are two stops, so every state between two calls is reached, and every call that was
 // never answered. Its children run free. With -c the power is cut there first: the file system of

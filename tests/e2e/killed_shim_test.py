@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A shim is killed at its system calls in turn, and the daemon lives: what never was claimed is had again as the
 same attempt, what was claimed is a failed attempt whose tree is ended, and no attempt runs twice.
 usage: killed_shim_test.py BATON KILLAT [STEP]     every STEPth stop, fewer in the middle; default: each, or a sample

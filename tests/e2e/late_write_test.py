@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A writer holds a file open that baton replaces: what he writes after that is not lost, though baton writes nothing
 more, ends meanwhile or is killed; and nothing stays beside the file. So it is with `baton set`.
 usage: late_write_test.py BATON [PART...]"""

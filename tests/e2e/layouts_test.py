@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layouts of people who have read docs/rules.md only, with agents that know nothing of each other, while the
 daemon is killed again and again: files that are moved from folder to folder, a log of lines, YAML with a map of
 subjects, stages that are numbers and truth values beside a busy writer, several documents with conditions across

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # shellcheck shell=bash
 # Helpers for tests that call `baton` with real files; to be sourced. Every check that fails ends the
 # test, so that a test which comes to its end has checked everything.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`baton --version --json` and the SPDX document name the same libraries with the same versions, and none that the build
 asks for is missing. usage: libraries_test.py BATON SPDX"""
 

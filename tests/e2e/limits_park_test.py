@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A provider's limit in the middle of the work, in every dialect: the flow waits, nothing is blamed, and the work is done
 with the starts that it needs and the one that met the limit. usage: limits_park_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ends a runaway besides attempts: the hourly budget of starts and of money, told so by status; a clock that was
 set back; a shim that does not fit. usage: limits_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`baton set` writes below the folder that was named, and nowhere else, while another user exchanges the file and its
 folders for links. A log of agents is no second name of another file. usage: links_test.py BATON"""
 

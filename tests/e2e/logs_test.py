@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Logs with a stage (`.jsonl`): each line that asks for work gets it once and in order, whatever happens to the daemon
 and to the file. logrotate itself rotates it, by rename (create) and by copy (copytruncate).
 usage: logs_test.py BATON [PART...]"""

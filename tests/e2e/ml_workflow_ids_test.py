@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Everything schemas/ml_workflow/README.md gives an id is shown by a scenario, a sample, an example or a test: each
 row of its table, each decision, each rule, each type of error. usage: ml_workflow_ids_test.py"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workflows of seven steps end to end, with shell agents that read the whole state when they begin and write
 the whole of it when they are done. usage: ml_workflow_test.py BATON [PART...]"""
 

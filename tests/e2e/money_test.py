@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits that an agent cannot leave by making flows, subjects or names: each part is one way in which an agent made
 starts or cost without end. usage: money_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """2,000 mutated state files are judged equally by baton and by an independent validator (Debian's
 python3-jsonschema). The mutants are made of the valid examples of schemas/ with a fixed seed, and judged by
 their schema alone. Where the two differ, one of the rules below has to say why. usage: mutants_test.py BATON"""

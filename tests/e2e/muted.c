@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Runs a command for which some system calls are not made and answer 0 all the same, for it and for
 // all that it starts: a program without its locks, its claims or its syncs that nobody had to
 // write.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `baton validate` and `baton status` say of `needs`: circles with their way, names that are not there, and who is
 waited for; and what is done in which order.
 usage: needs_test.py BATON [PART...]"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A root on a network file system gives no events for what happens on other machines: it is polled, status says so,
 and what is written there is acted upon, once. usage: network_root_test.py BATON ON_NFS"""
 

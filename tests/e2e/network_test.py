@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No reference, no schema and no format makes `baton validate` ask the network: under strace, no call of it (nor of
 git, which it starts) opens a socket of the Internet or looks up a name. usage: network_test.py BATON"""
 

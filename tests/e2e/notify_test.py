@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`notify:`: what people hear and what not, once, in arrays; no program of it outlives its limit or the daemon; and
 the programs of the folder `notify`, against a server of our own. usage: notify_test.py BATON [PART ...]"""
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Loaded before the C library (LD_PRELOAD): every open file seems to lie on NFS, and with
 // ON_NFS=all every path, too. No machine that runs tests has a server for it, and the kernel tells
 // a network file system by nothing else.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exit status of `run --once`, of `start --wait`, and what is said: work that was due and is not done is never 0.
 usage: once_test.py BATON [PART...]"""
 

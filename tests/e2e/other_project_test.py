@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The project of somebody else: files are judged there, nothing is started, and what is refused names the command that
 is right. usage: other_project_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `baton status`, `agents` and `events` show: order, width, filters, totals, the page of one flow, and --watch on a
 terminal. usage: overview_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Debian package in a bare system that debootstrap makes from the package sources of this machine: installed, tried by
 the first page, upgraded from a lower version while an agent runs, removed and purged; lintian finds nothing.
 

@@ -1,8 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/packages is what the build and the tests really use: nothing missing, nothing idle.
 
 Forwards: every CMake package, pkg-config module and header that CMakeLists.txt asks for, every command that
 scripts and tests call and that does not come with every Debian, and every folder of /usr/share that unit tests
-read, stands in the list. Backwards: every word of the list occurs where its kind says. usage: packages_test.py"""
+read, stands in the list. Backwards: every word of the list occurs where its kind says.
+
+And every source file names its licence. usage: packages_test.py"""
 
 import os
 import re
@@ -13,6 +16,11 @@ import sys
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 # Come with CMake or the compiler.
 OWN = {"Threads"}
+
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+SOURCE = re.compile(r"\.(cpp|h|c|py|sh|cmake|service|conf)$|(^|/)CMakeLists\.txt$|^scripts/|^\.ci/")
+# What people copy, what is compiled into the program or printed by it, and what tests compare.
+WITHOUT_LICENCE = ("adapters/", "examples/", "schemas/", "templates/", "tests/e2e/golden/", "tests/fuzz/corpus/", "tests/samples/")
 
 
 def text(path):
@@ -82,6 +90,33 @@ def package_of(command):
     return None
 
 
+def is_source(path, content):
+    return not path.startswith(WITHOUT_LICENCE) and bool(SOURCE.search(path) or content.startswith(b"#!"))
+
+
+def names_licence(content):
+    """In the first line, or in the second one after `#!`."""
+    lines = content.split(b"\n", 2)
+    return LICENCE.encode() in lines[1 if content.startswith(b"#!") else 0]
+
+
+def sources():
+    """Path and content of each."""
+    names = subprocess.run(["git", "-C", TOP, "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    for path in names.split("\0")[:-1]:
+        if os.path.isfile(os.path.join(TOP, path)):
+            with open(os.path.join(TOP, path), "rb") as file:
+                content = file.read()
+            if is_source(path, content):
+                yield path, content
+
+
+def unlicensed():
+    for path, content in (("a.cpp", b"#pragma once\n"), ("scripts/a", b"#!/bin/sh\n\n# " + LICENCE.encode())):
+        assert is_source(path, content) and not names_licence(content), path
+    return [path for path, content in sources() if not names_licence(content)]
+
+
 def main():
     packages = listed()
     words = {word for _, row in packages.values() for word in row}
@@ -103,11 +138,12 @@ def main():
                 faults.append(f"{package} is in the list for {word}, which nothing uses")
             if kind == "test" and word in asked_by_cmake() and word != "doctest":
                 faults.append(f"{package} is needed to build, not to test")
+    faults += [f"{path} does not begin with a comment `{LICENCE}`" for path in unlicensed()]
     for fault in faults:
         print(fault)
     if faults:
         sys.exit(1)
-    print(len(packages), "packages, each used; nothing missing")
+    print(len(packages), "packages, each used; nothing missing;", len(list(sources())), "sources name their licence")
 
 
 if __name__ == "__main__":

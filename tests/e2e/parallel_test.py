@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many files are judged on several cores, and nobody sees it: what is printed, in which order, and the exit
 code are those of one core. usage: parallel_test.py BATON"""
 

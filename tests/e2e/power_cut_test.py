@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A power cut at many moments of starts: nothing that may have run is silently repeated, and what never was
 released is started.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example with a prd.json: all stories of the list are worked off, one after the other, in the order of what they
 need and of their priority, and pass in the end.
 usage: prd_test.py BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that can no longer be started, or no longer be trusted, while the daemon runs: its start is held by
 the name of the role, no attempt is burnt, and it happens by itself when all is well again.
 usage: program_test.py BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pages tell the truth: every shell block of every page is run, in order, with a stand-in for the agent on PATH,
 and every link, configuration and command name in a page is checked. How a page steers this is in `Page` below.
 usage: readme_test.py BATON [PAGE...]"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that real tools make beside or in place of a state file: each ticket is worked on exactly once.
 usage: real_tools_test.py BATON [PART...]
 """

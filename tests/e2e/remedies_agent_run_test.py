@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each `do` that `baton status` gives for a workflow run helps, as remedies_test.py has it for rules. A part is one
 state of src/dialects/agent_run/conditions.h.
 usage: remedies_agent_run_test.py BATON [PART...]"""

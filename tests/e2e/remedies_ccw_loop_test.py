@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ccw_loop: in each condition in which a person has to act or may begin, the `do` of `baton status` helps. It is run as
 it stands, or the edit that it names is made, and then the condition or the reason of the loop is another one.
 usage: remedies_ccw_loop_test.py BATON [PART...]"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each `do` that `baton status` gives for a loop helps, as remedies_test.py has it for rules. A part is one state of
 src/dialects/fsm_loop/conditions.h.
 usage: remedies_fsm_loop_test.py BATON [PART...]"""

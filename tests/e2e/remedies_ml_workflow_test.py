@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ml_workflow: in each condition in which a person has to act, the `do` of `baton status` helps. It is run as it stands,
 or the edit that it names is made, and then the condition or the reason of the workflow is another one.
 usage: remedies_ml_workflow_test.py BATON [PART...]"""

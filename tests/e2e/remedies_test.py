@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each `do` that `baton status` gives helps: it is run as it stands, or the edit that it names is made, and then the
 condition or the reason of the flow is another one. A part is one reason or a few.
 usage: remedies_test.py BATON [PART...]"""

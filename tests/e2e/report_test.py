@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What other programs read of `baton validate`: SARIF for code scanning, JUnit for CI, commands for GitHub, and
 the mark below a place and the colours for a person at a terminal. usage: report_test.py BATON"""
 

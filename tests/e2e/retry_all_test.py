@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`baton retry --all`: every flow that waits for a retry, and no other, with and without a daemon.
 usage: retry_all_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One daemon serves several roots: each is watched, locked and journalled by itself, limits are summed, and a
 second daemon on any of them is refused. usage: roots_test.py BATON"""
 

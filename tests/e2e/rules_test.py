@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The grown-up parts of `rules` with the real program: what is refused when the configuration is read and what
 doctor names, approvals by command and by file over restarts, templates, several documents, stop on a condition, and
 SIGKILL at every stop of a daemon that writes a member and starts the agent behind it: written once, started once.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every labelled sample, judged by the program itself: exit code, and what --json says."""
 
 import json

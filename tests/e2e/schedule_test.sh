@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # examples/schedule under a real systemd: a timer, a night that was missed, and the line of cron.
 # usage: schedule_test.sh PACKAGE
 set -euo pipefail

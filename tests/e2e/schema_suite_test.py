@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The official test suite of JSON Schema, by the real binary: every required test of the drafts passes, and the optional ones
 are counted. The suite (github.com/json-schema-org/JSON-Schema-Test-Suite) is not part of this repository.
 

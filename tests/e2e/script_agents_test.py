@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scripts around agent programs (`command:` without an adapter): their results, limits and echoes are judged as those of the
 programs themselves. usage: script_agents_test.py BATON [PART...]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an agent could get or change by writing files: variables of the daemon by a loop, the prompt of another agent.
 usage: secrets_test.py BATON [PART...]"""
 

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
 # shellcheck shell=bash
 # What the scripts in the systemd box share: the Debian package, installed as on any machine, and questions to systemd. To
 # be sourced in the box, after e2e.sh. The script sets `unit`.

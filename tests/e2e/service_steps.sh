@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs inside the systemd box, as root: the services of the installed package, each with an agent that goes on through all
 # that may happen to its daemon.
 set -euo pipefail

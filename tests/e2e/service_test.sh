@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The Debian package under a real systemd: the services of the system and of a person. usage: service_test.sh PACKAGE
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Runs inside the systemd box, as root: the system units as they are shipped, with the drop-in users.conf and a role with
 # `user:`. What the agents are, that they outlive the daemon, and that each way to end one ends all of it.
 set -euo pipefail

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The system units of the Debian package with agents of other users (`user:` of a role), in a real systemd.
 # usage: service_users_test.sh PACKAGE
 set -euo pipefail

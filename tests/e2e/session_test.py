@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole coordination sessions on the real binary: developers who overwrite the shared file from stale copies, a
 daemon that is killed at twenty moments, a group that is split while another one is worked on.
 usage: session_test.py BATON"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Eight processes change one file with `baton set` at the same time: no update is lost.
 usage: set_test.py BATON [TIMES]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agents that print nothing before their end: those that work are left alone, those that do nothing are ended. Also
 the limits of memory and of processes. usage: silent_test.py BATON [PART ...]"""
 

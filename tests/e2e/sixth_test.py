@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A dialect that is promoted as schemas/rules/README.md says is one like the others: validate, schema, doctor,
 run, status, explain, and its examples, with the very commands of baton. usage: sixth_test.py BATON_SIXTH"""
 

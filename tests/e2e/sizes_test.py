@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How large files may be: documents up to `max_file`, logs of any size for `validate`, and the events of a loop.
 usage: sizes_test.py BATON [PART...]"""
 

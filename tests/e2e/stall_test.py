@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What takes long does not keep the rest waiting: judging many files, and a journal that another process locks.
 usage: stall_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stop means the whole tree: an agent that forks twice, opens sessions of its own and ignores TERM leaves
 nothing behind. A killed shim's tree is ended too, and its attempt counted and tried again. A stop without a
 daemon is waited for by whoever comes beside it.

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # Boots a real systemd as PID 1 in fresh namespaces, over an overlay of / that is thrown away, runs a script
 # in it and powers off: half a second. Nothing of the host is changed.
 # usage: systemd_box.sh SCRIPT [FILE]...     the files lie beside the script, in /box

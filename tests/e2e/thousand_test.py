@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thousand starts leave no zombie and no descriptor, and no child but the one shim that is held ready for
 the next start. usage: thousand_test.py BATON"""
 

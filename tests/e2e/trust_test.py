@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that decide what agents do and that other users can write: `run` and `reload` refuse them, with the owner and
 the command that mends it. What agents themselves can write is one warning of doctor. usage: trust_test.py BATON
 [PART...]"""

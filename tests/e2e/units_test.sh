@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+
 # The systemd units of the Debian package are clean and keep their sandbox. usage: units_test.sh PACKAGE
 set -euo pipefail
 here=$(cd "$(dirname "$0")/../.." && pwd)

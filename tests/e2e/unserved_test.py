@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """While no daemon is there, reading commands say how agents have ended meanwhile; the next daemon records the same.
 usage: unserved_test.py BATON"""
 

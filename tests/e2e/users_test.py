@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Agents of another user than the daemon's (`user:` of a role): what they are, what they cannot do, and that they are
 ended like others. Each other program of the daemon gets none of its capabilities. Users are those that Debian always
 has. usage: users_test.py BATON [PART...]"""

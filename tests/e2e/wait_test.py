@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`--wait`, `baton wait` and `status --check`: what ends them, with which exit code, and what they say.
 usage: wait_test.py BATON [PART...]
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every final state is acted upon and none twice, whatever happens to the events: more changes than the
 kernel's queue holds while the daemon is stopped, folders that appear together with their files, renamed
 files and folders, torn writes, a root that is replaced, comes and goes, is locked or unreadable, and no watch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A local HTTP server that takes down what programs post to it and answers as it is told to."""
 
 import http.server

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an agent may ask for, and how baton finds out that an agent asks: verbs inside a run, with every way to hide
 that a program knows. usage: who_asks_test.py BATON"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the whole program share: a project in a temporary folder, its daemon, and agents that
 count themselves in a log outside of it. Nothing here asserts a time: waiting is asking again until the
 answer is there, and the limit only ends a test that has failed anyway."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/state/flow_record.h"
 
 #include <doctest/doctest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/perform/write_settlement.h"
 
 #include <set>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // libFuzzer calls one function by this name; each program has one of the targets behind it.
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The loader: JSON and JSON Lines. What was loaded is written and loaded again, and every place
 // lies in the text.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The translator of patterns, and matching: a pattern and a text, with `---` between them.
 
 #include "base/schema/pattern.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Gives every file of FOLDER/TARGET to that fuzz target. usage: replay FOLDER
 
 #include <cstdio>

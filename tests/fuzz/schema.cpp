@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The front-end: a schema and a document, with `---` between them. valijson and the walk that
 // explains have to come to the same verdict.
 

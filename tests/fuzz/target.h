@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What a fuzz target is: one function over bytes, which must return whatever the bytes are.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // YAML: what was loaded is JSON, which loads again and is the same.
 
 #include <string>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guards of SECURITY.md. For each: what it promises, where it stands, what stands there when somebody has taken it
 out, and the test that has to fail then. tests/e2e/guard_mutants_test.py does all that.
 

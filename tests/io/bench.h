@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A folder of its own, a shim, and ends collected as they come. Waiting is polling with an upper

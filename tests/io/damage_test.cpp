@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Every small file that is read back, cut at each byte and with each byte flipped: never a crash,
 // never a second start, never a signal to a stranger. The journal has tests of its own.
 

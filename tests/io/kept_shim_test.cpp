@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Shims that are kept from their work, by their agents or by what befalls the machine: what they
 // watch over is ended all the same.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for the agent of a loop and for its judge, called as the original calls its agents or as baton does. Its
 instruction says what happens: `Say: TEXT` prints the text, `Fail: TEXT` fails with it. As a judge it answers with the
 word behind JUDGE in the output that it has to judge, else with yes. For all else it says that it is done."""

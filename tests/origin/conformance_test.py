@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether loops go the same way with baton as with the original. Each row of cases.jsonl is a definition of ours with a
 name. traces.jsonl has what the original did with it: facts only, such as the names of events, their order and values.
 With BATON_ORIGIN=PATH, a copy of the original's repository, the original runs beside baton, and also the shipped loops

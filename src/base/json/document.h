@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Loads the text of one file (JSON, JSON Lines or YAML) and keeps the text, so that each finding

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The only header that includes RapidJSON. It sets RAPIDJSON_ASSERT to a cheap check that throws.

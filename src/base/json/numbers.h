@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Exact arithmetic on JSON numbers: comparing, multiples and sums without rounding integers through

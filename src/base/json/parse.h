@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Parses one JSON value and explains what is wrong with a text that is not JSON. Used by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds the place of a value in JSON text, without keeping an offset for each value. The text was

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads YAML as JSON values, with yaml-cpp. Use it through `load_document(text, Format::yaml)` in

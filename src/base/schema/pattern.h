@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Regular expressions and formats of JSON Schema. Neither a pattern nor a text can stall or crash

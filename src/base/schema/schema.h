@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Compiles JSON Schemas and validates documents against them. Every fault has its place in the

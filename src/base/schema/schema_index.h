@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds schemas by their place, `$id` and anchor, and follows references between documents.

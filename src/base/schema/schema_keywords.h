@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The drafts of JSON Schema: their names, and which keywords have a meaning in which of them.

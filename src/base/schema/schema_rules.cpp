@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The rules of SchemaWalk about a value by itself.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A compiled schema as a tree: made by schema_front, used by the walk that explains (schema_walk)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Walks a document and its schema together. It answers valijson's questions about single values,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // URI references (RFC 3986), for `$ref`, `$id` and paths in reports.

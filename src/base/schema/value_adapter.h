@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Lets valijson read our values. Its own adapter for RapidJSON copies the value for every question

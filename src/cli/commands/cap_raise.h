@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // `baton resume ... --raise KEY=N`: lets the starts go on that wait at a cap of more than one flow

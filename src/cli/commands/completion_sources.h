@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What completions read: configuration, names of files, journal. Nothing is read before it is asked

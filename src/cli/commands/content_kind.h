@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds out what a named file is that stands in no usual place: `baton validate` looks into it.

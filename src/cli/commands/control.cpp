@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The commands that change what happens: pause, resume, stop, retry, approve, reject, answer, skip,
 // forget, drain, reload.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `baton costs`: what the runs in the journals have cost.
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `baton create`: a new flow that waits for its start.
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What `baton doctor` checks. Each check adds diagnoses; nothing is changed.

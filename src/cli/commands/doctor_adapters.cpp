@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What `baton doctor` finds out about the programs of agents with an adapter.
 //
 // Problem: a program of another version, without a login or in a folder that it refuses fails at

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of `baton doctor` about limits of agents that do not do what people expect of them.
 
 #include <chrono>

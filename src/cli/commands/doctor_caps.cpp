@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What `baton doctor` checks of caps (docs/configuration.md, "Caps").
 
 #include <algorithm>

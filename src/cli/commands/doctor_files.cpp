@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What `baton doctor` finds out about rules, their prompts, and the files of a root.
 
 #include <algorithm>

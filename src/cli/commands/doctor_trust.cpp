@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // What `baton doctor` says about who can change what baton starts.
 //
 // Problem: a prompt, a schema or a script decides what an agent does, as baton.yaml decides what is

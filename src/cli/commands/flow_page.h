@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The page of `baton status FLOW`: how one flow stands, its subjects, its last events and what its

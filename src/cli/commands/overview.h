@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The table of `baton status`: which flows it shows, in which order, and its last lines.

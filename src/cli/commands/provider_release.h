@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The providers that are parked, for `baton limits` and `baton resume --agent|--provider`.

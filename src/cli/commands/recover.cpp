@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `baton recover`: rebuilds a lost or damaged document.
 
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // `baton retry --all`: one retry for each flow that waits for one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The command `run`: its options, the daemon, and the dry run.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Where `baton validate` finds the schemas that it is told of, and those they refer to.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `baton send`: appends a message to a mailbox of a flow.
 
 #include <algorithm>

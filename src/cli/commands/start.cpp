@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `baton start`: starts a flow by its name, by the name of its dialect, or as a new flow.
 
 #include <algorithm>

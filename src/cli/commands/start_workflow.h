@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Turns the options of `baton start` for a workflow into a request. The workflow and its prompts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Changes one state file for `baton set` and `baton send`: locked, checked against its schema,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // `baton wait`, and `--wait` of the commands after which a flow goes on.
 //
 // Problem: a script wants to know how a flow ends, or when it has come to a stage.

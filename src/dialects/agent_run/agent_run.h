@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The functions that make the dialect `agent_run`: workflow runs below `.agents/runs`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The paths of one run and the rules for their texts: which names are safe in paths, and which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The run state as a record: read from run_state.json, changed in memory, and written back as the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What one decision looks at: the documents, memory, settings and runs of one workflow run, read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The values of `--set` become variables of all agents of a run, whatever their roles. Names that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The steps of a workflow and their order. The class points into the document that it was read

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The functions that make the dialect `ccw_loop`. Each is pure: it reads the documents of one loop

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What baton remembers of a loop besides its files. It is kept in the journal, so the names of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Chooses what a running loop does next, from its master state and the history of its runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads what executors leave beside the master state: progress notes in Markdown and task lists.

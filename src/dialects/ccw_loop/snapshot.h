@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What one decision looks at: the documents and runs of one loop, read into types once. Also the

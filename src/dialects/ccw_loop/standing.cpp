@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // How a loop stands, and what a person can do about it.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Decides which changes of a coordination file may stand. Agents overwrite the whole shared file

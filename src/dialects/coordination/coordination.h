@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The functions that make the dialect `coordination`: a folder in which a project manager,

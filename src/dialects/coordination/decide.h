@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The parts of one decision about a session. They record runs, hand groups from role to role, find

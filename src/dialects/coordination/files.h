@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The files of a coordination folder: options, kinds and paths, and readers for members that

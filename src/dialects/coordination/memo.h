@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What baton remembers of a session besides its files. Kept in the journal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The plan of the project manager and the state of its groups, read from pm_state, group_status and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dialects/fsm_loop/fsm_loop.h"
 
 #include "dialects/dialects.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of the machine that ends what goes round: retries, the throttle, repeated failures.
 
 #include <optional>

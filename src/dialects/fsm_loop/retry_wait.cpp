@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of the machine that retries an action after a rate limit or an error of the agent's
 // service.
 

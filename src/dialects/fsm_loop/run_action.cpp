@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of the machine that runs the action of a state, evaluates it and moves on.
 
 #include <algorithm>

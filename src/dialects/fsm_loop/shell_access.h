@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What the option `shell` of this dialect allows: whether loops may run shell actions, and which

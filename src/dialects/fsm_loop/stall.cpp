@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The stall evaluators: whether the project, a file of numbers or the work of a state still
 // changes.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of the machine that runs a loop inside a state of another one.
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The part of the machine that runs a loop inside in a git worktree of its own. An existing branch
 // is checked out before that loop begins, and the folder is removed after it has ended.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The rules that no schema can state, except those about single steps and their order
 // (check_history.cpp).
 

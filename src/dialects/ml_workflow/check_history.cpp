@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The rules about the steps and their order.
 
 #include <algorithm>

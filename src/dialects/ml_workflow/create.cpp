@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 #include "dialects/kinds.h"
 #include "dialects/ml_workflow/ml_workflow.h"

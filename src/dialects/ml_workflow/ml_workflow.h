@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The functions that make the dialect `ml_workflow`: one state file per workflow, seven steps with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dialects/ml_workflow/next_step.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Chooses what a workflow does next, by the decision table of the format page. It looks at the

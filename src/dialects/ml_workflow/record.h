@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What baton writes for a workflow: the edits of the state file (one set per decision), backups,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What one decision looks at: state file, options, memory and runs of one workflow, read once.

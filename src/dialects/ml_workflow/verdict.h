@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Judges a round of validation: scores against thresholds, and what tools found.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads and evaluates the conditions of a reaction. A condition has a place in a document, a test

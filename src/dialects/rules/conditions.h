@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Every state in which a flow of a rule can stand, with the condition and the reason that people

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A rule of the configuration as a struct: its documents, its stage and its reactions.

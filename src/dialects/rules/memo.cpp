@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dialects/memo_fields.h"
 #include "dialects/rules/snapshot.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds out what has to be done first: `needs` of a rule names other subjects of the flow or other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds rules that go round in circles: stages that `set` reactions repeat by themselves, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds the subjects of a document: the members of an object, or the elements of a list. baton

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What an agent may ask for. Agents may pause and stop their own flow. Everything else that changes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What the verbs that all dialects share do to one flow or to the whole root: pause, resume, stop,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Why a flow is where it is, as data: its documents, stages, desired runs, holds and next starts.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Steps 5 to 7 of the one path (src/README.md), for one flow: rules across documents, generations,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // How runs end: asks agents to end, and enters the ends that come in. A request to end can fail,

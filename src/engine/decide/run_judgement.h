@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Enters what the agent's program reports into a run that has ended, and parks the provider if the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Applies what a dialect wants to write: in memory at once, so that its next decision sees it, and

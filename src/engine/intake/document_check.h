@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Checks one text as a document of a kind: parse, schema, rules of one document. The daemon,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Loads the accepted documents of flows from the journal and keeps the parsed ones that were used

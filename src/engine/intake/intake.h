@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // From a path that may have changed to an accepted document or a finding: steps 1 to 4 of the one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Remembers what parser and schema said of the texts that were judged last. So a text that stands

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads a log, a file of JSON Lines in which each line says something new, on from the place that

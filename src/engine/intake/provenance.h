@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Where a version of a file comes from, as far as that decides whether it counts: it is a copy of

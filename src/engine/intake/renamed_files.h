@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Files that have another name than before. What limits a flow goes along with its file.

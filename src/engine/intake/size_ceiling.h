@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Limits how many bytes the accepted versions of files have together: those of one flow, which are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds the paths that need a look. It lists the folders of all patterns and compares each file

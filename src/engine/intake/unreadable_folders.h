@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Remembers folders that exist but cannot be listed: links, other mounts, folders without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Files that baton cannot judge yet: they do not parse and may still be being written, or the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The last look at a flow's files, right before a start of it is released. A tool may have put

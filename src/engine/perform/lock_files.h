@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Holds the lock files that flows want (Decision::locks). The lock shows other programs that a flow

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Performs baton's own writes after they are in the journal, and tries again what fails. A write is

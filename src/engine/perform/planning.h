@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Step 8 of the one path (src/README.md): all flows together become one plan whose starts are ready

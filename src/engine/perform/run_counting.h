@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Keeps the rows of this root's runs that caps count (core/caps.h) in step with the journal: a row

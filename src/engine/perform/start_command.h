@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Builds what one start needs: command line, environment, prompt and working directory. It fills

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Prepares and releases the starts of a plan. `prepare` makes a shim that waits and enters the run

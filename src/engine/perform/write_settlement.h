@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Performs one journalled write, and finds out after a crash whether a write was made. It compares

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/state/disk_space.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Disk space: knows whether the disk of the journal has room. While the disk is full, baton looks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Answers questions about all flows: which agents run, which flow wakes next, how many flows are

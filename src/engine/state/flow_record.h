@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What the engine remembers of each flow (`FlowRecord`), and one step under construction (`Draft`).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Limits how many events of changed files the history and the log take within an hour, because a

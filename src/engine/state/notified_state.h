@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Remembers which notifications were sent for a flow and are still true. It is in the journal, so a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The rate breaker: counts how often each file changes and how often baton restores it. If a file

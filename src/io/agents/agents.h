@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The `Agents` port: starts, adopts and stops agents as processes of this machine, each below its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Processes in the cgroup of the daemon's unit that belong to no run.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A shim that is started before its run is known. Most work of a start does not depend on the run:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The folder of a run: its prompt, logs, lock, claim and exit.json (shim/protocol.h specifies

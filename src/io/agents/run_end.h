@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Parses exit.json, which the shim writes at the end of a run, and translates it into the `RunEnd`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Decides how a run ended when its shim is gone: from exit.json, the claim, the lock and the living

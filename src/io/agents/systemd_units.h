@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // `backend: { type: systemd }`: each run is a transient unit of systemd, a scope. The limits of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The `Disk` port on real files: reads, writes, appends and locks files below one root. Every path

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Old versions of files that baton replaced. A writer may still have the old version open and write

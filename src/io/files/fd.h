@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Owned file descriptors, and the few calls on them that everything in io needs: read all, write

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // What the kernel can say about an open file, without reading it: a stamp that changes with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Lists folders: one folder, or a tree down to a given depth. Works on open folders, so a folder

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Whether git itself put a file in place. Git keeps in its index, for each path, which bytes it has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Makes sure that only one process acts on a root: an exclusive flock on the root's folder and on

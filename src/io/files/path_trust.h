@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Checks who could change a file that decides what baton starts: a configuration or a program.

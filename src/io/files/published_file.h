@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A file that baton writes for another program to read, outside of all roots, such as the metrics

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The folder of a root, held open. Work below it reaches this very folder, even after another

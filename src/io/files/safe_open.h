@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Safe open: opens files below a folder that agents can write. The path never follows a link, never

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Checks, before the journal is used, that it is not older than what happened. An old copy of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // `daemon.db`: what all daemons of one state folder share, in the folder in which the state folders

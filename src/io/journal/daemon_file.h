@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // One connection to `daemon.db`, the file beside the state folders that all their roots share. It

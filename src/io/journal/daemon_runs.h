@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The runs that caps count and the raises of caps (core/caps.h), in `daemon.db` beside the state

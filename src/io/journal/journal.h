@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The memory of a root: one SQLite database, one transaction per step. It records accepted files,

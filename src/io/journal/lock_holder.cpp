@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/journal/lock_holder.h"
 
 #include <fstream>

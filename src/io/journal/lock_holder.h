@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Names the process that locks a database of baton's, for people. It asks the kernel's list of

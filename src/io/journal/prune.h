@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Removes old history from the journal and from the folders of runs, but never what a decision

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads the journal for commands that only look. Works while a daemon writes, after a crash, and

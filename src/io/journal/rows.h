@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reads and writes the rows of the journal: one function per table (schema.cpp has the tables).

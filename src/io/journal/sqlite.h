@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // A thin layer over SQLite for the journal and daemon.db: handles that close themselves, results

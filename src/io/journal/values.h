@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Converts single columns of the journal to values of the core and back. A column with a wrong

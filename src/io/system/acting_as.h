@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The users of this machine, and how root continues as one of them. Root must not open what another

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds out who asks: a person, or an agent inside its run. Every agent has the user of the daemon,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/system/backup_prune.h"
 
 #include <cerrno>

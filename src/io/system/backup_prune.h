@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Removes old backups of a root's files, as the dialect's backup plan says. Used by the daemon and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Runs a short program and collects its output: git, a backup filter, a version check. Agents are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Notices that another process of this user (an agent, with `prlimit`) has lowered the limit of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Asks git about the next commit, for `baton validate --staged` and `baton hook`. Runs the `git`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Identifies processes safely. A process number is reused after its process ends, so every process

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Control commands and the daemon talk through files in the state folder: a request is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Tells systemd about the state of the daemon through its notification socket (sd_notify(3)). The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Starts `baton-shim` with exactly the descriptors and arguments that shim/protocol.h specifies,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds or creates the state folder of a root: the folder with its journal, runs and requests. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Writes log lines to stderr without ever waiting. The reader may have stopped: a pager, a stopped

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Agents of another user than the daemon's (`user:` of a role). The daemon needs the capabilities

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "io/watch/inotify_tree.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Watches the folders of one root with inotify, and reports files that may have changed. Survives

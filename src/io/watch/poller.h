@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Finds changed files where inotify gives no events: on network file systems, on FUSE, or without

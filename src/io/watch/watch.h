@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Reports changes below a root: by inotify where possible, by polling elsewhere, and by a rescan

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // Decides which folders below a root must be watched, from the patterns of the files that matter.
