@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian package in a bare system that debootstrap makes from the package sources of this machine: installed, tried by
-the first page, upgraded from a lower version while an agent runs, removed and purged; lintian finds nothing.
+the first page, upgraded from a lower version while an agent runs and over a journal of 0.1.0, removed and purged; lintian finds nothing.
 
 The bare system is part of scripts/prove; scripts/test only asks lintian.
 usage: package_test.py BATON PACKAGE
 """
 
+import glob
 import os
 import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
 
 import world
 from world import check, skip, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+JOURNAL = os.path.join(HERE, "../journals/0.1.0.tar.gz")
 PAGE = os.path.join(HERE, "../../docs/getting-started.md")
 
 
@@ -103,6 +106,52 @@ def after_installation(system):
     system.run("getent passwd baton; baton validate /etc/baton/config.yaml; zcat /usr/share/man/man1/baton-status.1.gz | head -n 1")
 
 
+def keep_journal(system):
+    """A state folder of version 0.1.0 (tests/journals), which was never packaged, for a root of its own."""
+    system.run("""mkdir -p /root/kept/tickets; cd /root/kept
+cat >baton.yaml <<'END'
+version: 1
+agents: { worker: { command: [sh, -c, 'echo "$BATON_FLOW" >>started; sleep 1000'] } }
+rules: [{ name: t, files: "tickets/{flow}.json", stage: /status, react: [{ to: ready, run: worker }] }]
+END
+baton run --once""")
+    state, = glob.glob(system.folder + "/var/lib/baton/kept-*") + glob.glob(system.folder + "/root/.local/state/baton/kept-*")
+    shutil.rmtree(state)
+    os.mkdir(state, 0o750)
+    with tarfile.open(JOURNAL) as kept:
+        kept.extractall(state)
+    for flow, status in (("a", "done"), ("b", "done"), ("fails", "ready"), ("long", "ready"), ("rests", "waiting")):
+        world.write(f"{system.folder}/root/kept/tickets/{flow}.json", {"status": status})
+
+
+def journal_is_migrated(system):
+    """All of it still counts: only what was at work starts again. The journal is there as it was before, too."""
+    said = system.run("""cd /root/kept
+baton run >log 2>&1 &
+while [ ! -e started ]; do sleep 0.1; done
+baton status
+kill $!
+wait $! || true
+cat log started""")
+    check("from version 7 to " in said and "/journal.db.v7" in said, said)
+    check(said.splitlines()[-1] == "rules/t/long" and said.count("started rules/t/") == 1, said)
+    check(re.search(r"^rules/t/fails +failed", said, re.M) and re.search(r"^rules/t/rests +paused", said, re.M), said)
+    system.run("cd /root/kept; baton stop --all")
+
+
+def symbols_apart(new):
+    """The programs are stripped; their symbols are in a package beside it, under the ids that the programs name."""
+    apart, = glob.glob(os.path.dirname(new) + "/*.ddeb")
+    listed = call("dpkg-deb", "--contents", apart)
+    with tempfile.TemporaryDirectory() as folder:
+        call("dpkg-deb", "-x", new, folder)
+        for program in ("bin/baton", "libexec/baton/baton-shim"):
+            path = f"{folder}/usr/{program}"
+            check(", stripped" in call("file", "-b", path), path, "is not stripped")
+            name = re.search(r"Build ID: (\w\w)(\w+)", call("readelf", "-n", path))
+            check(f"/.build-id/{name[1]}/{name[2]}.debug" in listed, listed)
+
+
 def upgrade(system, new):
     """The agent goes on under the old shim; the new daemon takes it up, and it ends once."""
     system.run("""mkdir -p /root/long/tickets; cd /root/long
@@ -138,6 +187,7 @@ def test(_, new):
         old = lowered(new, folder)
         said = call("lintian", "--tag-display-limit", "0", new, code=None)
         check(not re.search(r"^[EWI]: ", said, re.M), said)
+        symbols_apart(new)
         if not world.COMPLETE:
             return print("a bare system is made in scripts/prove")
         system = System(folder + "/debian")
@@ -146,7 +196,9 @@ def test(_, new):
             system.install(old)
             after_installation(system)
             first_page(system)
+            keep_journal(system)
             upgrade(system, new)
+            journal_is_migrated(system)
             system.run("apt-get remove -y baton; test ! -e /usr/bin/baton; test -e /etc/baton/config.yaml; test -e /var/lib/baton")
             system.run("apt-get purge -y baton; test ! -e /etc/baton; test ! -e /var/lib/baton")
         finally:
