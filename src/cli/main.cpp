@@ -25,8 +25,8 @@ namespace baton {
 namespace {
 
 /// What scripts may have to ask for, because an older baton lacks it.
-constexpr std::array<std::string_view, 3> kFeatures = {"backend_systemd", "journal_copy",
-                                                       "journald_fields"};
+constexpr std::array<std::string_view, 4> kFeatures = {"backend_systemd", "journal_copy",
+                                                       "journald_fields", "metrics_textfile"};
 
 }  // namespace
 
