@@ -343,7 +343,10 @@ Result<void> InputQueue::look(Draft& next, ConfiguredParts& parts, const FlowInd
     if (auto done = look_at(path, next, parts, requests, pending_writes); !done)
       return done;
   }
-  note_unread(parts.catalog, first_start);
+  // At the first start, a file that was just written counts as one that was there before. Who
+  // writes for longer than ten seconds keeps nobody from starting.
+  const bool more_to_come = first_start && !parts.intake.being_written(next.now).empty();
+  note_unread(parts.catalog, first_start, more_to_come);
   if (const auto away = parts.intake.away())
     lost(*away);
   return {};
@@ -365,7 +368,7 @@ Result<void> InputQueue::look_at(const std::string& path, Draft& next, Configure
   return parts.intake.look(path, next, requests);
 }
 
-void InputQueue::note_unread(const Catalog& catalog, bool first_start) {
+void InputQueue::note_unread(const Catalog& catalog, bool first_start, bool more_to_come) {
   unread_.clear();
   bool left = false;
   for (const auto& [path, queued_at] : dirty_) {
@@ -375,7 +378,7 @@ void InputQueue::note_unread(const Catalog& catalog, bool first_start) {
     if (const auto match = catalog.match(path); match && match->kind->kept)
       unread_.insert(match->flow);
   }
-  reading_ = (first_start && left) ||
+  reading_ = (first_start && left) || more_to_come ||
              std::any_of(scanned_.begin(), scanned_.end(),
                          [&](const std::string& path) { return !looked_.contains(path); });
 }

@@ -134,7 +134,7 @@ class InputQueue {
   bool can_look(const std::set<std::string>& files, const ConfiguredParts& parts);
   void scanned(const std::set<std::string>& paths, const Rescan& rescan);
   std::vector<std::string> in_order(const Catalog& catalog) const;
-  void note_unread(const Catalog& catalog, bool first_start);
+  void note_unread(const Catalog& catalog, bool first_start, bool more_to_come);
   std::set<std::string> other_names(const Draft& next, const FlowIndex& flow_index) const;
   Result<void> look_at(const std::string& path, Draft& next, ConfiguredParts& parts,
                        const std::vector<Request>& requests, PendingWrites& pending_writes);

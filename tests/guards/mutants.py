@@ -227,7 +227,7 @@ MUTANTS = [
     Mutant("first_look", "nothing is started before the first look is complete",
            "src/engine/perform/planning.cpp", "now.settling", "false", "e2e stall first_look"),
     Mutant("pieces", "work is cut into pieces, between which requests have their turn",
-           "src/daemon/root_service.cpp", "*providers_, *spending_, *zones_, ⟦kStepLimits⟧}",
+           "src/daemon/root_service.cpp", "*spending_, *zones_, ⟦kStepLimits⟧}",
            "StepLimits{.time = Millis(3'600'000), .files = 0, .ends = 8}", "e2e stall judging"),
     Mutant("judged_once", "the same text is judged once",
            "src/engine/intake/judged_texts.cpp", "if (const DocumentCheck* const known = ⟦find(key, text)⟧)", "nullptr",
