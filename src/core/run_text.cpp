@@ -36,8 +36,9 @@ std::string meaning(const Run& run) {
   if (run.reason == kShimUnready)
     return ": baton-shim found no processes, no room or no folder for the start";
   if (run.reason == kUnitRefused)
-    return ": systemd made no unit for it; perhaps one of the same name still runs: `systemctl "
-           "list-units 'baton-*'`";
+    return ": systemd made no unit for it; either one of the same name still runs (`systemctl "
+           "list-units 'baton-*'`, with --user for the daemon of a person), or the manager does "
+           "not answer (`systemd-run --scope true`)";
   return shim_says(run);
 }
 

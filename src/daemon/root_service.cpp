@@ -171,7 +171,8 @@ RootMetrics RootService::metrics(Time since) {
   if (std::exchange(counters_fault_, why) != why && !kept)
     spdlog::warn("the counters of the metrics cannot be kept: " + why);
   RootMetrics metrics =
-      root_metrics(engine_->records(), engine_->plan(), counters_, served_.setup.agents);
+      // What a monitor has seen must not go back, so only what is kept is shown.
+      root_metrics(engine_->records(), engine_->plan(), kept_counters_, served_.setup.agents);
   metrics.root = served_.root;
   metrics.version = BATON_VERSION;
   metrics.started = since;

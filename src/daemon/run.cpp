@@ -159,7 +159,8 @@ class Service {
                   (error.code == Errc::no_space ? "; free some room and try again" : ""));
     if (error.code == Errc::served)
       return kServed;
-    return told_wrong(error) ? 2 : 3;
+    // Files of others stay those of others until a person mends it.
+    return told_wrong(error) || error.code == Errc::denied ? 2 : 3;
   }
 
   void take_up_awaited() {

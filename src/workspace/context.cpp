@@ -201,7 +201,8 @@ namespace {
 tl::unexpected<Error> for_a_person(const Error& error) {
   if (error.code == Errc::not_found)
     return fail(Errc::config, "there is no such configuration", error.where);
-  return fail(error.code == Errc::denied ? Errc::config : error.code, error.message, error.where);
+  const bool denied = error.code == Errc::denied || error.code == Errc::not_regular;
+  return fail(denied ? Errc::config : error.code, error.message, error.where);
 }
 
 }  // namespace

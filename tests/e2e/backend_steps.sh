@@ -95,6 +95,7 @@ if grep -qw memory /sys/fs/cgroup/cgroup.controllers; then
   baton resume --all --root "$project"
 else
   echo "skipped: limits of memory: this kernel has them in cgroups of version 1"
+  # shellcheck disable=SC2016  # no expansion is meant
   baton doctor --root "$project" | grep -qF '`memory_max` is not enforced: the cgroup /sys/fs/cgroup has no controller `memory`' ||
     fail "doctor does not say it: $(baton doctor --root "$project")"
 fi
@@ -117,6 +118,50 @@ baton stop --all --root "$project"
 leave
 systemctl stop "$(scope_of c)"
 until_true gone "$agent" "$hidden"
+
+step "a service of root can use it, if it may write cgroups; else it says so"
+mkdir -p /etc/systemd/system/baton.service.d /srv/service/tickets
+project=/srv/service state=/var/lib/baton
+make_root
+sed -i '/^state_dir/d; s|\./agent|/srv/service/agent|' "$project/baton.yaml"
+mv "$project/baton.yaml" /etc/baton/config.yaml
+echo 'roots: [ /srv/service ]' >>/etc/baton/config.yaml
+printf '[Service]\nUser=root\nStandardError=append:/box/daemon.log\n' >/etc/systemd/system/baton.service.d/root.conf
+systemctl daemon-reload
+: >daemon.log
+systemctl start baton
+grep -q 'agents are started as processes: .*ProtectControlGroups=no' daemon.log || fail "the log does not say it"
+systemctl stop baton
+printf '[Service]\nProtectControlGroups=no\n' >/etc/systemd/system/baton.service.d/cgroups.conf
+systemctl daemon-reload
+: >daemon.log
+systemctl start baton
+! grep -q 'started as processes' daemon.log || fail "it cannot be used"
+ticket s ready
+until_true agent_of s
+grep -q "^0::/baton.slice/$(scope_of s)/run-" "/proc/$agent/cgroup" || fail "the agent is in $(cat "/proc/$agent/cgroup")"
+kill -9 "$(sed -n 's/^PPid:\t//p' "/proc/$agent/status")"
+until_true gone "$agent" "$hidden"
+baton stop --all --root "$project"
+systemctl stop baton
+
+step "a manager that does not answer keeps nothing at work: stop ends what waits for it"
+project=/srv/project state=/srv/state
+: >daemon.log
+serve
+baton resume --all --root "$project"
+cp /usr/bin/systemd-run systemd-run.real
+printf '#!/bin/sh\nexec sleep 3000\n' >systemd-run.fake
+chmod 755 systemd-run.fake
+mount --bind systemd-run.fake /usr/bin/systemd-run
+ticket h ready
+until_true grep -q "started rules/t/h" daemon.log
+baton stop rules/t/h --root "$project"
+until_true grep -q "ended rules/t/h .*did not run" daemon.log
+umount /usr/bin/systemd-run
+! grep -q "^rules/t/h " "$project/agents.log" || fail "its agent was started"
+baton stop --all --root "$project"
+leave
 
 step "an agent of a person is a unit of that person's manager"
 useradd --create-home --uid 4711 person
@@ -149,7 +194,7 @@ systemctl stop person
 rm -rf /run/user/4711
 serve
 grep -q 'cannot be used, so agents are started as processes: .*loginctl enable-linger' daemon.log || fail "the log does not say it"
-"${as[@]}" baton doctor --root "$project" | grep -q 'cannot be used, so agents are started as processes' || fail "doctor does not say it"
+"${as[@]}" baton doctor --root "$project" | grep -q 'cannot be used now, so a daemon that starts now starts agents as processes' || fail "doctor does not say it"
 "${as[@]}" baton resume --all --root "$project"
 ticket d ready
 until_true agent_of d

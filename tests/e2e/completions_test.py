@@ -245,6 +245,11 @@ def every_command(exe):
         check("rules/t/two-2" in names, names)
         flows = offered(baton, "status", "")
         check(set(names) <= set(flows), set(names) - set(flows))
+        # The shell hands over what was typed.
+        home, name = os.path.split(baton.root)
+        for typed in ("~/", "$HOME/", "${HOME}/"):
+            found = ask(baton, "zsh", "baton", "status", "--root", typed + name, "rules/", folder="/", env={"HOME": home})
+            check("rules/t/two-2" in found, typed, found)
         run = baton.call("agents", "--names").stdout.split()
         commands = offered(baton, "")
         check("validate" in commands and "__complete" not in commands, commands)

@@ -116,7 +116,9 @@ def damaged(exe, what):
             done = subprocess.run([baton.exe, *words, *baton.places()], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, timeout=world.PATIENCE, user=user)
             says = (what, words, done.returncode, done.stdout, done.stderr)
-            check(done.returncode == 3, "is not 3:", *says)
+            # A daemon that systemd starts again and again does not make a newer journal fit.
+            code = 2 if what in ("of a newer baton", "without permission") and words == ["run", "--once"] else 3
+            check(done.returncode == code, f"is not {code}:", *says)
             check(not done.stdout, "prints something all the same:", *says)
             for word in (path, said, advice):
                 check(word in done.stderr, "does not say", repr(word), *says)
@@ -166,7 +168,7 @@ def of_earlier_versions(exe):
             with contextlib.closing(sqlite3.connect(path)) as journal, journal:
                 journal.execute("UPDATE meta SET value = 99 WHERE name = 'schema_version'")
             done = baton.once()
-            check(done.returncode == 3 and "use that one (0.2.0 or later)" in done.stderr, done)
+            check(done.returncode == 2 and "use that one (0.2.0 or later)" in done.stderr, done)
 
 
 def copied_before_the_upgrade(exe):

@@ -76,6 +76,21 @@ TEST_CASE("a temporary file that a killed daemon left is no obstacle") {
   CHECK(slurp(folder / "other") == "theirs");
 }
 
+TEST_CASE("a temporary file of somebody else stays, and is named") {
+  if (geteuid() != 0) {
+    MESSAGE("skipped: only root can give a file to somebody else");
+    return;
+  }
+  const TempFolder folder;
+  const std::string temporary = folder / ".a.prom.tmp";
+  write(temporary, "precious");
+  REQUIRE(chown(temporary.c_str(), 1, 1) == 0);
+  const auto refused = publish_once(folder / "a.prom", "# ours\n");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().where == temporary);
+  CHECK(slurp(temporary) == "precious");
+}
+
 TEST_CASE("what is not a file of our own is not replaced") {
   const TempFolder folder;
   const std::string path = folder / "a.prom";

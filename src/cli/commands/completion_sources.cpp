@@ -3,18 +3,28 @@
 
 #include <iterator>
 #include <set>
+#include <string_view>
 
 #include "config/registry.h"
 #include "core/catalog.h"
 #include "io/files/disk.h"
 #include "io/journal/reader.h"
 #include "io/system/clock.h"
+#include "workspace/environment.h"
 
 namespace baton {
 namespace {
 
 /// How many runs and events of a history are looked through: the last ones.
 constexpr std::size_t kRecent = 1000;
+
+/// The shell hands over what is typed, not what it would make of it.
+std::string with_home(const std::string& path) {
+  for (const std::string_view home : {"~", "$HOME", "${HOME}"})
+    if (path == home || path.starts_with(std::string(home) + "/"))
+      return variable("HOME") + path.substr(home.size());
+  return path;
+}
 
 std::set<FlowId> flows_with_files(const Catalog& catalog, const std::string& root) {
   std::set<FlowId> flows;
@@ -50,7 +60,8 @@ FlowRecords journalled_flows(const Context& one) {
 
 const Context* CompletionSources::context() {
   if (!context_)
-    context_ = Context::open_anyway(place_.places);
+    context_ = Context::open_anyway({with_home(place_.places.root), with_home(place_.places.config),
+                                     with_home(place_.places.state_dir)});
   return *context_ ? &**context_ : nullptr;
 }
 

@@ -55,7 +55,9 @@ std::optional<SystemdUnits> examine_units(Diagnoses& all) {
         {Diagnosis::Level::fine, "agent", "agents are transient units below " + units->slice, ""});
   else
     warn(all,
-         "`backend: { type: systemd }` cannot be used, so agents are started as processes: " +
+         "`backend: { type: systemd }` cannot be used now, so a daemon that starts now starts "
+         "agents "
+         "as processes: " +
              describe(units.error()),
          "mend that, or remove `backend`");
   return units ? std::optional(*std::move(units)) : std::nullopt;

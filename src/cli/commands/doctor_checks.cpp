@@ -310,20 +310,25 @@ void examine_metrics(const Context& context, Diagnoses& all) {
   const std::string& path = context.config().metrics.textfile;
   if (path.empty())
     return;
-  const auto fault = check_published(path, "# " + std::string(kMetricsWriter));
+  const std::string empty = metrics_text(std::string(kMetricsWriter) + context.configuration(), {});
+  const auto fault = check_published(path, empty.substr(0, empty.find('\n') + 1));
   const auto state = context.state_folder();
   const auto status = state ? daemon_status(*state) : std::optional<DaemonStatus>();
   std::string why = fault ? "" : describe(fault.error());
-  if (why.empty() && status && !status->metrics_fault.empty())
+  const bool of_daemon = why.empty() && status && !status->metrics_fault.empty();
+  if (of_daemon)
     why = "the daemon says: " + status->metrics_fault;
   if (why.empty())
     return diagnose(all, Level::fine, "metrics", path);
   const bool taken =
       !fault && (fault.error().code == Errc::not_regular || fault.error().code == Errc::config);
   diagnose(all, Level::error, "metrics", "the metrics cannot be written: " + why,
-           taken ? "baton goes on without metrics until then"
-                 : "create the folder, and let the user of the daemon write it; a service needs "
-                   "ReadWritePaths= for it in its unit (docs/operations.md, \"Metrics\")");
+           of_daemon
+               ? "mend what it names; a service may need ReadWritePaths= for the folder in its "
+                 "unit (docs/operations.md, \"Metrics\")"
+           : taken ? "baton goes on without metrics until then"
+                   : "create the folder, and let the user of the daemon write it; a service needs "
+                     "ReadWritePaths= for it in its unit (docs/operations.md, \"Metrics\")");
 }
 
 void examine_configuration(const Context& context, std::int64_t daemon, Diagnoses& all) {

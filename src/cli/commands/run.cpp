@@ -79,7 +79,7 @@ Result<ServedRoot> served_root(const Context& context, const std::string& root) 
     return pass_on(setup);
   auto state = context.make_state_folder(root);
   // Only a person can give the daemon another folder, or the right to this one.
-  if (!state && state.error().code == Errc::denied)
+  if (!state && (state.error().code == Errc::denied || state.error().code == Errc::not_regular))
     state.error().code = Errc::config;
   if (!state)
     return pass_on(state);

@@ -98,6 +98,12 @@ bool is_stopped(const WatchedRun& run) {
   return stat && (stat->state == 'T' || stat->state == 't');
 }
 
+/// Its shim, or what was to become it, has not begun the run. So ending it loses nothing.
+bool is_unclaimed(const WatchedRun& run) {
+  const auto directory = open_run_directory(run.directory);
+  return directory && claimed(*directory) == false;
+}
+
 /// Kills the shim of a watched run. The rest of its tree is swept then.
 void kill_shim(WatchedRun& run) {
   (void)send_signal(run.process.native_handle(), SIGKILL);
@@ -187,7 +193,7 @@ void ProcessAgents::end_blocked(const WatchedPtr& run, Millis later) {
     const WatchedPtr waiting = weak.lock();
     if (error || !waiting || waiting->phase != RunPhase::watched)
       return;
-    if (is_stopped(*waiting))
+    if (is_stopped(*waiting) || is_unclaimed(*waiting))
       kill_shim(*waiting);
     else
       end_blocked(waiting, kLookAtStopped);
@@ -206,7 +212,7 @@ void ProcessAgents::look_for_stopped() {
       if (run->phase != RunPhase::watched)
         continue;
       look_for_stopped();
-      run->still = is_stopped(*run) ? run->still + 1 : 0;
+      run->still = is_stopped(*run) || is_unclaimed(*run) ? run->still + 1 : 0;
       if (run->still >= kMostStoppedLooks)
         kill_shim(*run);
       else if (run->still > 0)

@@ -35,8 +35,9 @@ struct ProcessAgentsOptions {
   /// After the first start, keep one shim ready for the next start. It has no run yet, and ends
   /// with this object or this process.
   bool keep_spare = false;
-  /// How often to look for stopped shims and continue them. baton kills a shim that is stopped at
-  /// three looks in a row, or that is still stopped some time after baton told it to end.
+  /// How often to look for stopped shims and continue them. baton kills a shim that is stopped, or
+  /// has not begun its run (a manager that makes no unit), at three looks in a row, or that is
+  /// still stopped some time after baton told it to end.
   Millis look_every{30'000};
   Millis shim_patience{15'000};  ///< how long such a shim has beyond its grace
 };

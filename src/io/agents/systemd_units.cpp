@@ -2,6 +2,7 @@
 #include "io/agents/systemd_units.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
@@ -111,6 +112,14 @@ Result<SystemdUnits> find_systemd_units() {
   trial.insert(trial.end(), {"--", "/bin/true"});
   if (auto made = output_of(trial, units->env); !made)
     return pass_on(made);
+  // Below it the shim makes the cgroup of the agent. Without that nothing could end what has left
+  // the session of the agent.
+  const std::string manager = units->slice.substr(0, units->slice.rfind('/'));
+  if (access(manager.c_str(), W_OK | X_OK) != 0)
+    return fail(errno == EROFS ? Errc::config : Errc::denied,
+                "the cgroups cannot be written; a service needs `ProtectControlGroups=no` in "
+                "its unit",
+                manager);
   return units;
 }
 

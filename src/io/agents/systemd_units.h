@@ -27,7 +27,8 @@ struct SystemdUnits {
 };
 
 /// Makes a unit as a trial, and waits for it at most five seconds. Errc::not_found: no systemd, or
-/// no manager for this user. Errc::io: it makes no unit; the message says why.
+/// no manager for this user. Errc::config, denied: its cgroups cannot be written. Errc::io: it
+/// makes no unit; the message says why.
 Result<SystemdUnits> find_systemd_units();
 
 /// `baton-FLOW-ROLE-DIGEST.scope`: one name for each attempt of a key on a root, and only of

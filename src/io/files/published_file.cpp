@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +14,7 @@
 
 #include "base/text.h"
 #include "io/files/fd.h"
+#include "io/files/file_facts.h"
 #include "io/files/safe_open.h"
 
 namespace baton {
@@ -81,6 +84,19 @@ Result<void> check_mark(int fd, const std::string& path, std::string_view mark) 
               path);
 }
 
+/// A stranger who can read the file can lock it, too. That is no daemon that writes it.
+bool held_by_strangers(int fd) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0)
+    return false;
+  const auto holders = flock_holders(file);
+  return !holders.empty() && std::all_of(holders.begin(), holders.end(), [](std::int64_t pid) {
+    struct stat process {};
+    return pid > 0 && stat(("/proc/" + std::to_string(pid)).c_str(), &process) == 0 &&
+           process.st_uid != 0 && process.st_uid != geteuid();
+  });
+}
+
 /// Whether baton may put its file there: the name is free, or has a file of its own that no other
 /// process keeps locked.
 Result<void> check_place(const Place& place, const std::string& path, std::string_view mark,
@@ -94,7 +110,7 @@ Result<void> check_place(const Place& place, const std::string& path, std::strin
     return {};
   if (auto ours = check_mark(fd->get(), path, mark); !ours)
     return ours;
-  if (flock(fd->get(), LOCK_EX | LOCK_NB) != 0)
+  if (flock(fd->get(), LOCK_EX | LOCK_NB) != 0 && !held_by_strangers(fd->get()))
     return fail(Errc::served,
                 "another daemon of baton writes this file: each daemon needs a file of its own",
                 path);
@@ -112,6 +128,12 @@ Result<void> check_published(const std::string& path, std::string_view mark) {
   auto fd = open_published(*place, path);
   if (!fd && fd.error().code == Errc::not_found)
     return {};
+  struct stat folder {};
+  struct stat file {};
+  if (fd && stat(place->folder.c_str(), &folder) == 0 && fstat(fd->get(), &file) == 0 &&
+      (folder.st_mode & S_ISVTX) != 0 && geteuid() != 0 && folder.st_uid != geteuid() &&
+      file.st_uid != geteuid())
+    return fail(Errc::config, "belongs to another user, and only that user may replace it", path);
   return fd ? check_mark(fd->get(), path, mark) : pass_on(fd);
 }
 
@@ -128,6 +150,18 @@ Result<void> PublishedFile::write(std::string_view text) {
                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   };
   Fd fd = create();
+  if (!fd && errno == EEXIST) {
+    struct stat left {};
+    const bool ours =
+        fstatat(place->fd.get(), temporary.c_str(), &left, AT_SYMLINK_NOFOLLOW) == 0 &&
+        left.st_uid == geteuid();
+    if (!ours)
+      return fail(Errc::config,
+                  "is not baton's, but the name is needed to write " + printable(place->name) +
+                      ": remove it, or name another file",
+                  place->folder + "/" + temporary);
+    errno = EEXIST;
+  }
   if (!fd && errno == EEXIST && unlinkat(place->fd.get(), temporary.c_str(), 0) == 0)
     fd = create();
   if (!fd)
