@@ -217,9 +217,9 @@ def five_minutes(exe):
                     status = json.load(file)
                 status["trouble"] = {"reason": "disk_full", "why": "it is full", "since": since}
                 world.write(path, status)
-                return baton.call("status", "--check", code=None).returncode == code
-            wait_until(told, since)
-            said = baton.health(code=code)
+                done = baton.call("status", "--check", code=None)
+                return done if done.returncode == code else None
+            said = wait_until(told, since).stdout.rstrip("\n")
             check(code == 0 or said == f"CRITICAL - {baton.root} is waiting (disk_full) since 2026-01-22T10:00:00Z: "
                                        "it is full", said)
         # A root that is away is trouble from now on, and none yet.
