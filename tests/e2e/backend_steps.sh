@@ -25,6 +25,7 @@ AGENT
   cat >"$project/baton.yaml" <<YAML
 version: 1
 backend: { type: systemd }
+limits: { kill_grace: 1s }
 state_dir: $state
 agents: { worker: { command: [ ./agent.sh ], memory_max: 300MiB, tasks_max: 50, timeout: 100s } }
 rules: [ { name: t, files: "tickets/{flow}.json", stage: /status, done: [ done ], react: [ { to: ready, run: worker } ] } ]
@@ -54,7 +55,7 @@ is ActiveState active || fail "$unit is $(property ActiveState)"
 is Slice baton.slice || fail "slice: $(property Slice)"
 is MemoryMax $((300 << 20)) || fail "memory: $(property MemoryMax)"
 is TasksMax 50 || fail "tasks: $(property TasksMax)"
-is RuntimeMaxUSec 6min\ 50s || fail "time: $(property RuntimeMaxUSec)"
+is RuntimeMaxUSec 6min\ 41s || fail "time: $(property RuntimeMaxUSec)"
 grep -q "^0::/baton.slice/$unit/run-" "/proc/$agent/cgroup" || fail "the agent is in $(cat "/proc/$agent/cgroup")"
 
 step "it goes on when the daemon ends, and is adopted"
@@ -190,6 +191,7 @@ until_true gone "$agent" "$hidden"
 leave
 
 step "without a manager, agents are processes, and log and doctor say so"
+systemctl kill --signal=KILL person
 systemctl stop person
 rm -rf /run/user/4711
 serve
