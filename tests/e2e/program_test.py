@@ -67,13 +67,13 @@ def never_entered(exe):
 def beside_the_root(exe):
     """`cwd` may begin with a placeholder that is a whole path."""
     with world.World(exe) as baton:
-        os.mkdir(baton.root + "/work")
-        baton.settings["agents"] = {"worker": {**baton.counting("sh", "-c", "pwd >here"), "cwd": "${root}/work"}}
+        os.mkdir(baton.root + "/inner")
+        baton.settings["agents"] = {"worker": {**baton.counting("sh", "-c", "pwd >here"), "cwd": "${root}/inner"}}
         baton.configure()
         baton.ticket("a", "ready")
         baton.once()
-        with open(baton.root + "/work/here") as file:
-            check(file.read() == os.path.realpath(baton.root) + "/work\n", "it was started elsewhere")
+        with open(baton.root + "/inner/here") as file:
+            check(file.read() == os.path.realpath(baton.root) + "/inner\n", "it was started elsewhere")
 
 
 def test(exe):
