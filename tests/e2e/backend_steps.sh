@@ -149,6 +149,8 @@ systemctl stop baton
 step "a manager that does not answer keeps nothing at work: stop ends what waits for it"
 project=/srv/project state=/srv/state
 : >daemon.log
+# Else these would wait for a unit, too, and nothing but SIGKILL ends what waits.
+for each in a b c; do ticket "$each" 'done'; done
 serve
 baton resume --all --root "$project"
 cp /usr/bin/systemd-run systemd-run.real
